@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The kernels of catalog.def as an enumeration with tables: what the compiler checks and lowers to, and what a backend implements.
+#ifndef RUNTIME_KERNELS_KERNEL_H
+#define RUNTIME_KERNELS_KERNEL_H
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "runtime/base/BucketShape.h"
+#include "runtime/base/DType.h"
+
+namespace qrt {
+
+enum class Kernel : uint16_t {
+#define QRT_KERNEL(Name, text) Name,
+#include "runtime/kernels/catalog.def"
+};
+
+constexpr int kNumKernels = 0
+#define QRT_KERNEL(Name, text) +1
+#include "runtime/kernels/catalog.def"
+    ;
+
+/// What a kernel does to an argument. In a program an argument's effect is one of Read, Write and InOut.
+enum class ArgEffect : uint8_t {
+  Read,
+  ReadOptional,
+  ReadVariadic,
+  Write,
+  WriteOptional,
+  InOut,
+  InOutOptional,
+  /// Write; or InOut (added to) where the op was given a value to accumulate into.
+  Accumulate,
+  AccumulateOptional,
+  /// Write, without meaning after the call: the lowering makes a buffer for this call alone, of scratchShape().
+  Scratch,
+};
+
+struct ArgInfo {
+  std::string_view name;
+  ArgEffect effect;
+};
+
+enum class ParamType : uint8_t { Int, Float };
+
+struct ParamInfo {
+  std::string_view name;
+  ParamType type;
+};
+
+struct KernelInfo {
+  std::string_view name;
+  std::span<const ArgInfo> args;
+  std::span<const ParamInfo> params;
+  /// Whether further integer parameters follow `params`.
+  bool hasParamList;
+};
+
+const KernelInfo &kernelInfo(Kernel kernel);
+std::optional<Kernel> kernelByName(std::string_view name);
+
+constexpr bool isOptional(ArgEffect effect) {
+  return effect == ArgEffect::ReadOptional || effect == ArgEffect::WriteOptional || effect == ArgEffect::InOutOptional ||
+         effect == ArgEffect::AccumulateOptional;
+}
+constexpr bool isAccumulate(ArgEffect effect) {
+  return effect == ArgEffect::Accumulate || effect == ArgEffect::AccumulateOptional;
+}
+
+/// A tensor of at most four dimensions in memory. Strides count elements; the last dimension's is 1 for every kernel.
+struct TensorShape {
+  DType dtype = DType::F32;
+  int rank = 0;
+  int64_t dims[4] = {};
+  int64_t strides[4] = {};
+
+  int64_t elements() const {
+    int64_t n = 1;
+    for (int i = 0; i < rank; ++i)
+      n *= dims[i];
+    return n;
+  }
+};
+
+/// One parameter of a call: 64 bits, an integer or a floating-point number as the catalog says.
+union ParamValue {
+  int64_t i;
+  double f;
+};
+
+/// The arguments of a call by shape; an absent optional argument is nullopt. Variadic arguments follow one another.
+using ArgShapes = std::span<const std::optional<TensorShape>>;
+
+/// Floating-point operations of one call, by the catalog's formula.
+double kernelFlops(Kernel kernel, ArgShapes args, std::span<const ParamValue> params, const BucketShape &bucket);
+
+/// The shape of the Scratch argument of a call of a kernel that has one.
+TensorShape scratchShape(Kernel kernel, ArgShapes args);
+
+/// The scalars of the optimizer as they lie in device memory (f32 [8]), written before each step.
+struct Hyperparameters {
+  float learningRate;
+  float beta1;
+  float beta2;
+  float eps;
+  float weightDecay;
+  /// Gradients are scaled to this global norm where they exceed it; infinity: never.
+  float clip;
+  float reserved[2];
+};
+static_assert(sizeof(Hyperparameters) == 32);
+
+} // namespace qrt
+
+#endif // RUNTIME_KERNELS_KERNEL_H
