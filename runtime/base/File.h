@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Files and directories: whole reads, read-only maps, and writes that are either complete or not there.
+// Every error names the path and what the system said.
+#ifndef RUNTIME_BASE_FILE_H
+#define RUNTIME_BASE_FILE_H
+
+#include "runtime/base/Status.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace qrt {
+
+/// The bytes of a text.
+inline std::span<const uint8_t> asBytes(std::string_view text) {
+  return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
+}
+
+/// The bytes of a sequence of numbers, in the machine's order (little-endian, which the file formats demand, is the
+/// only order of the machines supported).
+template <typename T> std::span<const uint8_t> asBytes(std::span<const T> values) {
+  return {reinterpret_cast<const uint8_t *>(values.data()), values.size_bytes()};
+}
+
+/// `directory`/`name`.
+std::string joinPath(std::string_view directory, std::string_view name);
+
+/// Whether `name` names an entry of a directory and nothing else: not empty, "." or "..", without a separator or NUL.
+/// A name from a file must pass before it is joined to a path.
+bool isPlainFileName(std::string_view name);
+
+bool pathExists(const std::string &path);
+bool isDirectory(const std::string &path);
+
+/// Creates a directory and its parents; one that exists is fine.
+Status createDirectories(const std::string &path);
+
+/// Creates `path` if it is missing; InvalidUsage if it exists and holds anything, or is no directory.
+Status createEmptyDirectory(const std::string &path);
+
+/// Removes a directory and the files in it; one that is missing is fine. Refuses (Io) one that holds a directory.
+Status removeFlatDirectory(const std::string &path);
+
+/// The names in a directory, sorted, without "." and "..".
+StatusOr<std::vector<std::string>> listDirectory(const std::string &path);
+
+/// Copies a regular file; the copy appears complete or not at all.
+Status copyFile(const std::string &from, const std::string &to);
+
+/// The whole of a regular file. InvalidData if it has more than `maxBytes`.
+StatusOr<std::string> readFile(const std::string &path, int64_t maxBytes);
+
+/// A regular file, mapped read-only for as long as the object lives. The file must not be shortened meanwhile.
+class MappedFile {
+public:
+  static StatusOr<MappedFile> open(const std::string &path);
+
+  MappedFile(MappedFile &&other) noexcept { swap(other); }
+  MappedFile &operator=(MappedFile &&other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~MappedFile();
+
+  const std::string &path() const { return path_; }
+  std::span<const uint8_t> bytes() const { return {data_, size_}; }
+
+  /// `size` bytes from `offset`; InvalidData if they do not lie in the file.
+  StatusOr<std::span<const uint8_t>> range(int64_t offset, int64_t size) const;
+
+private:
+  MappedFile() = default;
+  void swap(MappedFile &other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+  }
+
+  std::string path_;
+  const uint8_t *data_ = nullptr;
+  size_t size_ = 0;
+};
+
+/// A new file that appears under its name only when it is complete: the bytes go to "PATH.partial", which `commit`
+/// flushes to the disk and renames. Whatever was at the path before stays readable until then, also if the process
+/// dies. A partial file that a dead process left is overwritten. One writer a path at a time.
+class AtomicFile {
+public:
+  static StatusOr<AtomicFile> create(const std::string &path);
+
+  AtomicFile(AtomicFile &&other) noexcept { swap(other); }
+  AtomicFile &operator=(AtomicFile &&other) noexcept {
+    swap(other);
+    return *this;
+  }
+  /// Removes the partial file if there was no commit.
+  ~AtomicFile();
+
+  const std::string &path() const { return path_; }
+
+  Status append(std::span<const uint8_t> bytes);
+  Status commit();
+
+private:
+  AtomicFile() = default;
+  Status flush();
+  void swap(AtomicFile &other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(buffer_, other.buffer_);
+    std::swap(descriptor_, other.descriptor_);
+  }
+
+  std::string path_;
+  std::vector<uint8_t> buffer_;
+  int descriptor_ = -1;
+};
+
+/// Writes a whole file through AtomicFile.
+Status writeFileAtomically(const std::string &path, std::string_view contents);
+
+/// Gives a directory that was filled under the name `from` its final name `to`, in one step that survives a crash:
+/// flushes both parents. `to` must be missing or an empty directory. The files in it were flushed when they were
+/// written.
+Status commitDirectory(const std::string &from, const std::string &to);
+
+} // namespace qrt
+
+#endif // RUNTIME_BASE_FILE_H
