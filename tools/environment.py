@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs a script of this folder in the project's Python environment (tools/python_env.sh)."""
+
 import importlib.util
 import os
 import sys
@@ -15,4 +16,7 @@ def require(*modules):
     python = os.path.join(folder, "bin", "python")
     if os.path.exists(python) and os.path.abspath(sys.prefix) != folder:
         os.execv(python, [python, *sys.argv])
-    sys.exit(f"{os.path.basename(sys.argv[0])}: needs the Python packages {', '.join(missing)}; run tools/python_env.sh first")
+    sys.exit(
+        f"{os.path.basename(sys.argv[0])}: needs the Python packages {', '.join(missing)}; run tools/python_env.sh"
+        " first"
+    )

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Makes the project's Python environments, or leaves them alone when they are already as asked:
-#   tools/python_env.sh                       .venv-data/: what tokenizing needs (some MB)
-#   tools/python_env.sh --with-transformers   also .venv-transformers/: torch and transformers, to compare with (some GB)
+#   tools/python_env.sh                       .venv-data/: what tokenizing needs (40 MB)
+#   tools/python_env.sh --with-transformers   also .venv-transformers/: torch, transformers, to compare with (6 GB)
 #
 # Needs python3 with the venv module (Debian: python3-venv). PYTHON names another interpreter.
 set -euo pipefail

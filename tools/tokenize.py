@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Chat JSONL or plain text to token folders, the input of `qrun pack` (docs/data.md).
 
-A chat line is {"messages": [{"role": ..., "content": ...}, ...]}; other keys are ignored. A conversation goes through the
-tokenizer's chat template once, as a whole. Trained is what the assistant writes: what follows <|im_start|>assistant and a
-line feed through <|im_end|>, or what {% generation %} marks in the template enclose. In plain text everything is trained.
+A chat line is {"messages": [{"role": ..., "content": ...}, ...]}; other keys are ignored. A conversation goes through
+the tokenizer's chat template once, as a whole. Trained is what the assistant writes: what follows <|im_start|>assistant
+and a line feed through <|im_end|>, or what {% generation %} marks in the template enclose. In plain text everything is
+trained.
 """
+
 import os
 import sys
 
@@ -24,7 +26,9 @@ def main():
     from chatdata import DataError
     from chatdata.command import add_options, run
 
-    parser = argparse.ArgumentParser(prog="tokenize.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="tokenize.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     add_options(parser)
     options = parser.parse_args()
     began = time.monotonic()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The work of tools/tokenize.py: options, the walk over the input, the summary."""
+
 import contextlib
 import datetime
 from dataclasses import dataclass
@@ -14,24 +15,57 @@ BATCH_DOCUMENTS, BATCH_CHARACTERS = 256, 4_000_000  # what is in memory at a tim
 
 
 def add_options(parser):
-    parser.add_argument("inputs", nargs="+", metavar="FILE", help="chat JSONL, or with --text plain text; read in this order")
-    parser.add_argument("--tokenizer", required=True, metavar="DIR", help="folder with tokenizer.json and tokenizer_config.json")
+    parser.add_argument(
+        "inputs", nargs="+", metavar="FILE", help="chat JSONL, or with --text plain text; read in this order"
+    )
+    parser.add_argument(
+        "--tokenizer", required=True, metavar="DIR", help="folder with tokenizer.json and tokenizer_config.json"
+    )
     parser.add_argument("--out", required=True, metavar="DIR", help="token folder to make; must not exist or be empty")
-    parser.add_argument("--text", action="store_true", help="the files are plain text: one document a file, all of it trained")
-    parser.add_argument("--separator", metavar="LINE", help="with --text: documents end at lines that are LINE ('': blank lines)")
-    parser.add_argument("--end-token", default="<|endoftext|>", metavar="TOKEN", help="with --text: ends each document (default %(default)s)")
+    parser.add_argument(
+        "--text", action="store_true", help="the files are plain text: one document a file, all of it trained"
+    )
+    parser.add_argument(
+        "--separator",
+        metavar="LINE",
+        help="with --text: documents end at lines that are LINE ('': blank lines; write --separator=--- with the sign)",
+    )
+    parser.add_argument(
+        "--end-token",
+        default="<|endoftext|>",
+        metavar="TOKEN",
+        help="with --text: ends each document (default %(default)s)",
+    )
     parser.add_argument("--eval-out", metavar="DIR", help="token folder for the held-out documents")
     size = parser.add_mutually_exclusive_group()
-    size.add_argument("--eval-fraction", type=float, metavar="F", help="hold out about this part of the documents, each by its own hash")
+    size.add_argument(
+        "--eval-fraction",
+        type=float,
+        metavar="F",
+        help="hold out about this part of the documents, each by its own hash",
+    )
     size.add_argument("--eval-count", type=int, metavar="N", help="hold out N documents (and copies of them)")
     parser.add_argument("--seed", type=int, default=0, help="other documents are held out (default %(default)s)")
     parser.add_argument("--template", metavar="FILE", help="chat template instead of the tokenizer's own")
-    parser.add_argument("--template-key", action="append", default=[], metavar="KEY",
-                        help="key of a line that the template may read besides 'messages' (tools, enable_thinking, ...)")
-    parser.add_argument("--date", type=datetime.datetime.fromisoformat, metavar="YYYY-MM-DD", help="for templates that print the date")
-    parser.add_argument("--special-text", choices=("literal", "error"), default="literal",
-                        help="what to do where a text spells a special token: keep it as ordinary text (default), or stop")
-    parser.add_argument("--shard-tokens", type=int, default=16 << 20, metavar="N", help="tokens a shard (default %(default)s)")
+    parser.add_argument(
+        "--template-key",
+        action="append",
+        default=[],
+        metavar="KEY",
+        help="key of a line that the template may read besides 'messages' (tools, enable_thinking, ...)",
+    )
+    parser.add_argument(
+        "--date", type=datetime.datetime.fromisoformat, metavar="YYYY-MM-DD", help="for templates that print the date"
+    )
+    parser.add_argument(
+        "--special-text",
+        choices=("literal", "error"),
+        default="literal",
+        help="what to do where a text spells a special token: keep it as ordinary text (default), or stop",
+    )
+    parser.add_argument(
+        "--shard-tokens", type=int, default=16 << 20, metavar="N", help="tokens a shard (default %(default)s)"
+    )
 
 
 def check_options(options, usage_error):
@@ -56,6 +90,7 @@ def check_options(options, usage_error):
 @dataclass
 class Tally:
     """How often something happened, and where first."""
+
     what: str
     count: int = 0
     first: str = ""
@@ -106,7 +141,10 @@ class Encoder:
             if self.options.special_text == "error":
                 begin, end = spelled.span() if self.options.text else spelled[0]
                 text = content if self.options.text else content.text
-                raise DataError(f"{item.where}: the text spells the special token {text[begin:end]} (--special-text=literal keeps it as ordinary text)")
+                raise DataError(
+                    f"{item.where}: the text spells the special token {text[begin:end]} (--special-text=literal keeps"
+                    " it as ordinary text)"
+                )
             self.literal.add(item.where)
         return content
 
@@ -143,14 +181,22 @@ def run(options, usage_error):
         for held_out, out in ((False, options.out), (True, options.eval_out)):
             if out is not None:
                 writers[held_out] = stack.enter_context(
-                    TokenWriter(out, encoder.tokenizer.sha256, "" if options.text else encoder.template.sha256,
-                                encoder.tokenizer.vocabulary_bound, options.shard_tokens))
+                    TokenWriter(
+                        out,
+                        encoder.tokenizer.sha256,
+                        "" if options.text else encoder.template.sha256,
+                        encoder.tokenizer.vocabulary_bound,
+                        options.shard_tokens,
+                    )
+                )
         for held_out, document in encoder.documents((split.holds(item), item) for item in items()):
             writers[held_out].add(document)
         for held_out, writer in writers.items():
             if not writer.has_documents():
-                raise DataError(f"no document with a trained token {'is held out' if held_out else 'for ' + str(writer.out)}"
-                                + "".join(f"; {tally}" for tally in (encoder.empty, encoder.untrained) if tally.count))
+                raise DataError(
+                    f"no document with a trained token {'is held out' if held_out else 'for ' + str(writer.out)}"
+                    + "".join(f"; {tally}" for tally in (encoder.empty, encoder.untrained) if tally.count)
+                )
         for writer in writers.values():
             print_summary(writer.out, writer.finish())
     for tally in (encoder.empty, encoder.untrained):
@@ -162,5 +208,7 @@ def run(options, usage_error):
 
 def print_summary(out, manifest):
     tokens, trained = manifest["tokens"], manifest["trained_tokens"]
-    print(f"{out}: {manifest['documents']:,} documents, {tokens:,} tokens, {trained:,} trained ({100 * trained / tokens:.1f} %), "
-          f"shards: {len(manifest['shards'])}")
+    print(
+        f"{out}: {manifest['documents']:,} documents, {tokens:,} tokens, {trained:,} trained"
+        f" ({100 * trained / tokens:.1f} %), shards: {len(manifest['shards'])}"
+    )

@@ -4,6 +4,7 @@
 An item is whatever becomes one document: a conversation of a JSONL file, or a text. Nothing here knows a tokenizer, so
 what is held out depends on the data and the seed alone.
 """
+
 import hashlib
 import heapq
 import json
@@ -35,22 +36,24 @@ class Text:
 
 
 def lines_of(path):
-    """(number, text) of every line, without its line end. Only line feeds end a line."""
+    """(number, text, line end) of every line. Only line feeds end a line."""
     try:
         with open(path, "rb") as file:
             for number, line in enumerate(file, 1):
                 try:
                     text = line.decode("utf-8-sig" if number == 1 else "utf-8")
                 except UnicodeDecodeError as error:
-                    raise DataError(f"{path}:{number}: not UTF-8: {error.reason} at byte {error.start} of the line") from None
-                yield number, text[:-1] if text.endswith("\n") else text
+                    raise DataError(
+                        f"{path}:{number}: not UTF-8: {error.reason} at byte {error.start} of the line"
+                    ) from None
+                yield (number, text[:-1], "\n") if text.endswith("\n") else (number, text, "")
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}") from None
 
 
 def read_chat(path, variable_keys=(), extra_roles=()):
     """The conversations of a JSONL file: `messages`, and of the other keys only `variable_keys`."""
-    for number, line in lines_of(path):
+    for number, line, _ in lines_of(path):
         if not line.strip():
             continue
         where = f"{path}:{number}"
@@ -78,7 +81,9 @@ def check_messages(messages, where, extra_roles):
             raise DataError(f"{what} must be an object, got {kind_of(message)}")
         role = message.get("role")
         if not isinstance(role, str):
-            raise DataError(f"{what} has no 'role'" if role is None else f"{what}: 'role' must be text, got {kind_of(role)}")
+            raise DataError(
+                f"{what} has no 'role'" if role is None else f"{what}: 'role' must be text, got {kind_of(role)}"
+            )
         if role not in STANDARD_ROLES and role not in extra_roles:
             raise DataError(f"{what}: unknown role '{role}' (expected one of {', '.join(STANDARD_ROLES)})")
         content = message.get("content")
@@ -93,7 +98,9 @@ def check_messages(messages, where, extra_roles):
 def check_parts(parts, what):
     for index, part in enumerate(parts):
         if not isinstance(part, dict) or part.get("type") != "text" or not isinstance(part.get("text"), str):
-            raise DataError(f'{what}: content[{index}] must be {{"type": "text", "text": ...}}: only text can be trained')
+            raise DataError(
+                f'{what}: content[{index}] must be {{"type": "text", "text": ...}}: only text can be trained'
+            )
 
 
 def kind_of(value):
@@ -103,27 +110,33 @@ def kind_of(value):
 
 
 def read_text(path, separator=None):
-    """The texts of a file: all of it, or what stands between lines equal to `separator` ('' means blank lines)."""
-    first, lines, number = 1, [], 0
-    for number, line in lines_of(path):
-        if separator is not None and line.strip() == separator:
+    """The texts of a file: all of it as it is, or what stands between lines equal to `separator` ('': blank lines)."""
+    if separator is None:
+        yield Text(f"{path}:1", "".join(line + end for _, line, end in lines_of(path)))
+        return
+    first, lines = 1, []
+    for number, line, _ in lines_of(path):
+        if line.strip() == separator:
             yield Text(f"{path}:{first}", "\n".join(lines))
             first, lines = number + 1, []
         else:
             lines.append(line)
-    if separator is None or lines:
+    if lines:
         yield Text(f"{path}:{first}", "\n".join(lines))
 
 
 def digest_of(item, seed):
     """64 bits that decide whether an item is held out; copies of an item have the same."""
-    return int.from_bytes(hashlib.sha256(f"{seed}\n{item.content_key()}".encode("utf-8", "surrogatepass")).digest()[:8], "big")
+    return int.from_bytes(
+        hashlib.sha256(f"{seed}\n{item.content_key()}".encode("utf-8", "surrogatepass")).digest()[:8], "big"
+    )
 
 
 @dataclass(frozen=True)
 class HeldOut:
     """Which items are held out: those with a digest below a bound. It is fixed before anything is tokenized; an item
     stays on its side when others come or go (by fraction), and its copies are always on the same side."""
+
     seed: int
     bound: int  # digests below it are held out
 

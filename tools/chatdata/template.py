@@ -8,6 +8,7 @@ The environment is the one that Hugging Face's templates are written for. Two th
 * `{% generation %}` ... `{% endgeneration %}` puts two further private-use characters around what it renders, so a mark
   keeps its place wherever the template moves the text (macros, set blocks, filters).
 """
+
 import bisect
 import hashlib
 import json
@@ -26,12 +27,13 @@ ASSISTANT_HEADER = TURN_START + "assistant\n"
 
 # Stand-ins come from the private-use planes; where a conversation uses such characters itself, others are taken.
 PRIVATE_FIRST, PRIVATE_LAST = 0xF0000, 0x10FFFD
-PRIVATE = re.compile(f"[{chr(PRIVATE_FIRST)}-\U0010FFFF]")
+PRIVATE = re.compile(f"[{chr(PRIVATE_FIRST)}-\U0010ffff]")
 
 
 @dataclass
 class Rendered:
     """A conversation as text. Spans are [begin, end) in characters of `text`, ascending, disjoint."""
+
     text: str
     trained: list  # spans whose tokens are targets
     literal: list  # spans where a message spells a special token: ordinary text
@@ -39,6 +41,7 @@ class Rendered:
 
 class GenerationMarks(jinja2.ext.Extension):
     """{% generation %} ... {% endgeneration %}: what it renders is trained."""
+
     tags = {"generation"}
 
     def parse(self, parser):
@@ -74,7 +77,8 @@ class ChatTemplate:
         self.special_tokens = sorted(special_tokens)
         self.special = any_of(self.special_tokens)
         environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
-            trim_blocks=True, lstrip_blocks=True, extensions=[GenerationMarks, jinja2.ext.loopcontrols])
+            trim_blocks=True, lstrip_blocks=True, extensions=[GenerationMarks, jinja2.ext.loopcontrols]
+        )
         environment.filters["tojson"] = to_json
         environment.globals["raise_exception"] = self._raise_exception
         environment.globals["strftime_now"] = self._strftime_now
@@ -88,13 +92,18 @@ class ChatTemplate:
             self._require_turn_markers()
 
     def _require_turn_markers(self):
-        missing = [marker for marker in (TURN_START, TURN_END)
-                   if marker not in self.source or marker not in self.special_tokens]
+        missing = [
+            marker
+            for marker in (TURN_START, TURN_END)
+            if marker not in self.source or marker not in self.special_tokens
+        ]
         if missing:
             raise DataError(
-                f"{self.name}: this chat template has neither {{% generation %}} marks nor the turn markers {TURN_START} and "
-                f"{TURN_END} as special tokens (missing: {', '.join(missing)}), so what is to be trained is unknown. "
-                f"Put {{% generation %}} and {{% endgeneration %}} around what the assistant writes")
+                f"{self.name}: this chat template has neither {{% generation %}} marks nor the turn markers"
+                f" {TURN_START} and {TURN_END} as special tokens (missing: {', '.join(missing)}), so what is to be"
+                " trained is unknown. Put {% generation %} and {% endgeneration %} around what the assistant"
+                " writes"
+            )
 
     @staticmethod
     def _raise_exception(message):
@@ -126,20 +135,26 @@ class ChatTemplate:
         except jinja2.TemplateError as error:
             raise DataError(f"{conversation.where}: chat template {self.name}: {error.message}") from None
         except Exception as error:  # whatever a template's expression can raise on this data
-            raise DataError(f"{conversation.where}: chat template {self.name} failed: {type(error).__name__}: {error}") from None
+            raise DataError(
+                f"{conversation.where}: chat template {self.name} failed: {type(error).__name__}: {error}"
+            ) from None
 
         try:
             output.encode("utf-8")
         except UnicodeEncodeError as error:
-            raise DataError(f"{conversation.where}: the text has half a surrogate pair (\\u{ord(output[error.start]):04x}), "
-                            "which is no character") from None
+            raise DataError(
+                f"{conversation.where}: the text has half a surrogate pair (\\u{ord(output[error.start]):04x}), "
+                "which is no character"
+            ) from None
         if self.has_marks:
             trained = None
         else:
             trained = self._assistant_turns(output, conversation)
         rendered = spelled_out(output, trained, first, self.special_tokens)
         if rendered is None:
-            raise DataError(f"{conversation.where}: chat template {self.name} cuts what a {{% generation %}} mark encloses in two")
+            raise DataError(
+                f"{conversation.where}: chat template {self.name} cuts what a {{% generation %}} mark encloses in two"
+            )
         return rendered
 
     def _free_private(self, texts):
@@ -160,7 +175,10 @@ class ChatTemplate:
             texts = [part["text"] for part in parts]
             whole = self.special.findall("".join(texts))
             if whole != [token for text in texts for token in self.special.findall(text)]:
-                raise DataError(f"{conversation.where}: messages[{index}]: a special token is spelled across the parts of its content")
+                raise DataError(
+                    f"{conversation.where}: messages[{index}]: a special token is spelled across the parts of its"
+                    " content"
+                )
 
     def _assistant_turns(self, output, conversation):
         """Spans from after the header through the end marker, of every assistant turn. Text of messages has no
@@ -170,14 +188,18 @@ class ChatTemplate:
             begin += len(ASSISTANT_HEADER)
             end = output.find(TURN_END, begin)
             if end < 0:
-                raise DataError(f"{conversation.where}: chat template {self.name} leaves an assistant turn without {TURN_END}")
+                raise DataError(
+                    f"{conversation.where}: chat template {self.name} leaves an assistant turn without {TURN_END}"
+                )
             spans.append((begin, end + len(TURN_END)))
             begin = output.find(ASSISTANT_HEADER, end)
         expected = sum(message["role"] == "assistant" for message in conversation.messages)
         if len(spans) != expected:
             raise DataError(
-                f"{conversation.where}: {expected} assistant messages, but chat template {self.name} made {len(spans)} turns of the form "
-                f"{ASSISTANT_HEADER!r} ... {TURN_END!r}; put {{% generation %}} marks into the template")
+                f"{conversation.where}: {expected} assistant messages, but chat template {self.name} made {len(spans)}"
+                f" turns of the form {ASSISTANT_HEADER!r} ... {TURN_END!r}; put {{% generation %}} marks into the"
+                " template"
+            )
         return spans
 
 
@@ -229,7 +251,7 @@ def spelled_out(output, trained, first, special_tokens):
     copied = length = depth = mark_begin = 0  # `length`: of the text so far
     old_positions, new_positions = [0], [0]  # after each stand-in, in the output and in the text
     for match in re.finditer(f"[{chr(first)}-{chr(first + 1 + len(special_tokens))}]", output):
-        pieces.append(output[copied:match.start()])
+        pieces.append(output[copied : match.start()])
         length += match.start() - copied
         copied = match.end()
         code = ord(match[0]) - first

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Token folders on disk (docs/data.md): written whole or not at all, the same bytes for the same documents."""
+
 import hashlib
 import json
 import os
@@ -21,7 +22,11 @@ def safetensors_bytes(tensors):
     header, parts, offset = {}, [], 0
     for name, kind, values in tensors:
         data = bytes(values)
-        header[name] = {"dtype": kind, "shape": [len(data) // ITEM_BYTES[kind]], "data_offsets": [offset, offset + len(data)]}
+        header[name] = {
+            "dtype": kind,
+            "shape": [len(data) // ITEM_BYTES[kind]],
+            "data_offsets": [offset, offset + len(data)],
+        }
         parts.append(data)
         offset += len(data)
     text = json.dumps(header, separators=(",", ":")).encode()
@@ -44,9 +49,16 @@ class TokenWriter:
         self.out = Path(out)
         self.shard_tokens = shard_tokens
         self.manifest = {
-            "schema_version": SCHEMA_VERSION, "kind": "tokens", "vocabulary_bound": vocabulary_bound,
-            "tokenizer_sha256": tokenizer_sha256, "template_sha256": template_sha256,
-            "documents": 0, "tokens": 0, "trained_tokens": 0, "shards": []}
+            "schema_version": SCHEMA_VERSION,
+            "kind": "tokens",
+            "vocabulary_bound": vocabulary_bound,
+            "tokenizer_sha256": tokenizer_sha256,
+            "template_sha256": template_sha256,
+            "documents": 0,
+            "tokens": 0,
+            "trained_tokens": 0,
+            "shards": [],
+        }
         self._clear()
         require_free(self.out)
         try:
@@ -79,9 +91,13 @@ class TokenWriter:
     def _write_shard(self):
         counts = {"documents": len(self.offsets) - 1, "tokens": len(self.ids), "trained_tokens": sum(self.mask)}
         name = f"shard-{len(self.manifest['shards']):05d}.safetensors"
-        content = safetensors_bytes([("doc_offsets", "I64", little_endian(self.offsets)),
-                                     ("input_ids", "I32", little_endian(self.ids)),
-                                     ("loss_mask", "U8", self.mask)])
+        content = safetensors_bytes(
+            [
+                ("doc_offsets", "I64", little_endian(self.offsets)),
+                ("input_ids", "I32", little_endian(self.ids)),
+                ("loss_mask", "U8", self.mask),
+            ]
+        )
         write_durably(self.folder / name, content)
         self.manifest["shards"].append({"file": name, "sha256": hashlib.sha256(content).hexdigest(), **counts})
         for key, count in counts.items():
@@ -151,14 +167,14 @@ def read_shards(folder):
         if hashlib.sha256(content).hexdigest() != entry["sha256"]:
             raise DataError(f"{path}: SHA-256 differs from the manifest's")
         (header_bytes,) = struct.unpack_from("<Q", content)
-        header = json.loads(content[8:8 + header_bytes])
+        header = json.loads(content[8 : 8 + header_bytes])
         arrays = []
         for name, kind, code in (("input_ids", "I32", "i"), ("loss_mask", "U8", "B"), ("doc_offsets", "I64", "q")):
             tensor = header.get(name)
             if tensor is None or tensor["dtype"] != kind:
                 raise DataError(f"{path}: no tensor {name} of type {kind}")
             begin, end = tensor["data_offsets"]
-            values = array(code, content[8 + header_bytes + begin:8 + header_bytes + end])
+            values = array(code, content[8 + header_bytes + begin : 8 + header_bytes + end])
             if sys.byteorder == "big":
                 values.byteswap()
             arrays.append(values)

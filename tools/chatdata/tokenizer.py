@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A tokenizer folder as Hugging Face writes it: tokenizer.json, tokenizer_config.json, perhaps chat_template.jinja."""
+
 import hashlib
 import json
 from dataclasses import dataclass
