@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Matrix products (see also GemmCall in CpuKernel.h): by oneDNN, one thread a call; the parallel work is ours.
+// Matrix products by oneDNN (see also GemmCall in CpuKernel.h). oneDNN runs on one thread a call; the parallel work is
+// ours: C is cut into tiles that do not depend on the number of threads, so neither do the bits.
 #ifndef RUNTIME_BACKENDS_CPU_GEMM_H
 #define RUNTIME_BACKENDS_CPU_GEMM_H
 
 #include <cstdint>
+#include <string>
+
+#include "runtime/backends/cpu/CpuKernel.h"
 
 namespace qrt::cpu {
 
@@ -13,6 +17,22 @@ namespace qrt::cpu {
 /// read.
 void sgemm(bool transposeA, bool transposeB, int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t lda,
            const float *b, int64_t ldb, float beta, float *c, int64_t ldc);
+
+/// How bf16 matrices are multiplied: by the processor's own instructions, or widened to f32 tile by tile. Both add up
+/// in f32.
+enum class Bf16Mode { Native, Widened };
+/// Whether this processor and oneDNN can do Native.
+bool nativeBf16Supported();
+/// Native where supported, unless set otherwise.
+Bf16Mode bf16Mode();
+/// Between calls only: scratch sizes depend on it. Native must be supported.
+void setBf16Mode(Bf16Mode mode);
+
+/// Makes what `gemm` keeps for calls of this shape (data is not read), so that the call itself allocates nothing.
+void prepareGemm(const GemmCall &call);
+
+/// For the line at start-up: "2 threads, AVX-512, bf16 products native".
+std::string cpuDescription(int threads);
 
 } // namespace qrt::cpu
 

@@ -25,6 +25,9 @@ namespace qrt::cpu {
 struct IsaTable {
   /// In the order of the catalog.
   const KernelImpl *kernels[kNumKernels];
+  /// Conversions of a matrix between bf16 and f32 (Convert.cpp); leading dimensions in elements.
+  void (*widenRows)(const uint16_t *x, int64_t ldx, float *y, int64_t ldy, int64_t rows, int64_t cols);
+  void (*narrowRows)(const float *x, int64_t ldx, uint16_t *y, int64_t ldy, int64_t rows, int64_t cols);
 };
 
 /// The table for this processor.
@@ -33,6 +36,9 @@ const IsaTable &isaTable();
 namespace QRT_ISA {
 
 extern const IsaTable kTable;
+
+void widenRows(const uint16_t *x, int64_t ldx, float *y, int64_t ldy, int64_t rows, int64_t cols);
+void narrowRows(const float *x, int64_t ldx, uint16_t *y, int64_t ldy, int64_t rows, int64_t cols);
 
 #define QRT_KERNEL(Name, text) extern const KernelImpl k##Name;
 #include "runtime/kernels/catalog.def"

@@ -12,9 +12,13 @@ static constexpr bool isWritten(Kernel kernel) {
   return true;
 }
 
-constexpr IsaTable kTable = {{
+constexpr IsaTable kTable = {
+    {
 #define QRT_KERNEL(Name, text) isWritten(Kernel::Name) ? &k##Name : nullptr,
 #include "runtime/kernels/catalog.def"
-}};
+    },
+    widenRows,
+    narrowRows,
+};
 
 } // namespace qrt::cpu::QRT_ISA
