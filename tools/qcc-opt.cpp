@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // qcc-opt: any pass or phase of the compiler on any module, in the manner of mlir-opt.
+#include "compiler/Passes.h"
 #include "dialects/qt/Qt.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -8,5 +9,6 @@
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<qt::QtDialect, mlir::func::FuncDialect>();
+  qcc::registerQccPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "qcc-opt: run compiler passes one by one\n", registry));
 }
