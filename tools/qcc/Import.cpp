@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tools/qcc/Import.h"
+
+#include <filesystem>
+
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
+#include "models/qwen/Qwen35.h"
+#include "llvm/Support/raw_ostream.h"
+
+using qrt::Status;
+using qrt::StatusCode;
+using qrt::StatusOr;
+
+namespace qcc {
+
+static StatusOr<qwen::Config> readConfig(const ImportOptions &options) {
+  if (options.source.empty() == options.size.empty())
+    return qrt::error(StatusCode::InvalidUsage, "expected a Hugging Face folder or --size, one of the two");
+  if (!options.size.empty())
+    return qwen::configByName(options.size);
+  std::filesystem::path path = options.source;
+  if (std::filesystem::is_directory(path))
+    path /= "config.json";
+  QRT_ASSIGN_OR_RETURN(qrt::Json json, qrt::readJsonFile(path.string()));
+  return qwen::parseConfig(json, path.string());
+}
+
+Status importModel(const ImportOptions &options) {
+  QRT_ASSIGN_OR_RETURN(qwen::Config config, readConfig(options));
+  if (options.layers != 0)
+    QRT_RETURN_IF_ERROR(qwen::setLayers(config, options.layers));
+  if (options.dtype == "f32")
+    config.dtype = qrt::DType::F32;
+  else if (options.dtype == "bf16")
+    config.dtype = qrt::DType::BF16;
+  else if (!options.dtype.empty())
+    return qrt::error(StatusCode::InvalidUsage, "--dtype: expected bf16 or f32, got {}", options.dtype);
+
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  mlir::OwningOpRef<mlir::ModuleOp> module = qwen::buildModel(context, config);
+  if (mlir::failed(mlir::verify(*module)))
+    return qrt::error(StatusCode::InvalidData, "the model is not valid (see above)");
+
+  std::error_code error;
+  llvm::raw_fd_ostream out(options.output, error);
+  if (error)
+    return qrt::error(StatusCode::Io, "{}: {}", options.output, error.message());
+  if (options.bytecode) {
+    if (mlir::failed(mlir::writeBytecodeToFile(*module, out)))
+      return qrt::error(StatusCode::Io, "{}: cannot write", options.output);
+  } else {
+    module->print(out);
+  }
+  out.close();
+  if (out.has_error())
+    return qrt::error(StatusCode::Io, "{}: {}", options.output, out.error().message());
+  return Status();
+}
+
+} // namespace qcc
