@@ -43,6 +43,12 @@ constexpr llvm::StringLiteral kScopeAttr = "qt.scope";
 constexpr llvm::StringLiteral kEntryAttr = "qt.entry";
 constexpr llvm::StringLiteral kArgumentAttr = "qt.argument";
 constexpr llvm::StringLiteral kResultAttr = "qt.result";
+/// The names of the attributes on a module: what the pipeline did, and what the model's author said.
+constexpr llvm::StringLiteral kPhaseAttr = "qt.phase";
+constexpr llvm::StringLiteral kStatesAttr = "qt.states";
+constexpr llvm::StringLiteral kRematAttr = "qt.remat";
+constexpr llvm::StringLiteral kModelConfigAttr = "qt.model_config";
+constexpr llvm::StringLiteral kVocabularyAttr = "qt.vocabulary";
 
 } // namespace qt
 

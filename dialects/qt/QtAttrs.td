@@ -63,4 +63,31 @@ def Qt_StateKind : Qt_Enum<"StateKind", "what a state buffer holds for its param
   I32EnumAttrCase<"Counters", 4, "counters">]>; // i64 [2]: optimizer steps taken and skipped; belongs to no parameter
 def Qt_StateKindAttr : EnumAttr<Qt_Dialect, Qt_StateKind, "state_kind">;
 
+//===----------------------------------------------------------------------===//
+// What the pipeline records on the module: how far it has come, and the choices that are behind it.
+//===----------------------------------------------------------------------===//
+
+def Qt_Phase : Qt_Enum<"Phase", "how far a module is compiled", [
+  I32EnumAttrCase<"Model", 0, "model">,       // the DSL, or parsing
+  I32EnumAttrCase<"Raised", 1, "raised">,     // subgraphs are attention and the gated delta rule
+  I32EnumAttrCase<"Formed", 2, "formed">,     // differentiable compounds, parameter packs
+  I32EnumAttrCase<"Grad", 3, "grad">,         // reverse mode, entry functions
+  I32EnumAttrCase<"Bucketed", 4, "bucketed">, // one set of entry functions a bucket, all shapes static
+  I32EnumAttrCase<"Sharded", 5, "sharded">,   // placements and collectives: the identity on one rank
+  I32EnumAttrCase<"Fused", 6, "fused">,       // gradient sums in place, no pointwise op left
+  I32EnumAttrCase<"Remat", 7, "remat">,       // what is computed again
+  I32EnumAttrCase<"Planned", 8, "planned">,   // instructions over slices
+  I32EnumAttrCase<"Program", 9, "program">]>; // the artifact
+def Qt_PhaseAttr : Qt_EnumAttr<Qt_Phase, "phase">;
+
+def Qt_StateFormat : Qt_Enum<"StateFormat", "what the optimizer keeps of a bf16 weight", [
+  I32EnumAttrCase<"F32", 0, "f32">,    // master and moments in f32
+  I32EnumAttrCase<"BF16", 1, "bf16">]>; // moments in bf16, no master
+def Qt_StateFormatAttr : Qt_EnumAttr<Qt_StateFormat, "states">;
+
+def Qt_RematPolicy : Qt_Enum<"RematPolicy", "what the backward pass computes again", [
+  I32EnumAttrCase<"None", 0, "none">,
+  I32EnumAttrCase<"MemoryBound", 1, "memory-bound">]>; // outputs of norms, convolutions, gates and SwiGLU
+def Qt_RematPolicyAttr : Qt_EnumAttr<Qt_RematPolicy, "remat">;
+
 #endif // QT_ATTRS_TD

@@ -160,8 +160,8 @@ OwningOpRef<ModuleOp> buildModel(MLIRContext &context, const Config &config) {
   dsl::Graph graph(context);
   Tensor loss = Model(graph, config).loss();
   OwningOpRef<ModuleOp> module = graph.finish(loss);
-  (*module)->setAttr("qt.model_config", StringAttr::get(&context, toHuggingFace(config).dump()));
-  (*module)->setAttr("qt.vocabulary", IntegerAttr::get(IntegerType::get(&context, 64), config.vocabulary));
+  (*module)->setAttr(qt::kModelConfigAttr, StringAttr::get(&context, toHuggingFace(config).dump()));
+  (*module)->setAttr(qt::kVocabularyAttr, IntegerAttr::get(IntegerType::get(&context, 64), config.vocabulary));
   return module;
 }
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The phases of the compiler, their order and options; nothing else. A module records the phase it has reached (`qt.phase`) and the choices behind it, so
+// a dump of any phase is compiled further like the model itself, to the same bytes.
+#ifndef COMPILER_PIPELINE_H
+#define COMPILER_PIPELINE_H
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dialects/qt/Qt.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "runtime/base/BucketShape.h"
+
+namespace qcc {
+
+using qt::Phase;
+
+/// What a build is asked for. An option that a module has recorded may be left out; another value than the recorded one is an error.
+struct PipelineOptions {
+  std::optional<qt::StateFormat> states; // default: f32
+  std::optional<qt::RematPolicy> remat;  // default: none
+  /// Needed unless the module is `bucketed` or later.
+  std::vector<qrt::BucketShape> buckets;
+  /// A kernel the target is to be taken not to have: shows that nothing falls back.
+  std::string disabledKernel;
+};
+
+/// The phase a module is in: what it records, else `model`.
+Phase phaseOf(mlir::ModuleOp module);
+
+/// Compiles the module up to and including the phase `until`, which must not lie behind it and is at most `planned` (emitProgram goes further). Each phase
+/// ends with its verifier. Failures are diagnosed.
+mlir::LogicalResult compileTo(mlir::ModuleOp module, Phase until, const PipelineOptions &options);
+
+/// Adds the passes of one phase, its verifier last. Registered as `--qcc-phase-NAME` in qcc-opt.
+void addPhase(mlir::OpPassManager &passes, Phase phase, const PipelineOptions &options);
+
+} // namespace qcc
+
+#endif // COMPILER_PIPELINE_H
