@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a run reports: a JSON line a step for programs, and the terminal for people.
+#ifndef RUNTIME_TRAIN_METRICS_H
+#define RUNTIME_TRAIN_METRICS_H
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "runtime/base/Status.h"
+
+namespace qrt {
+
+/// One optimizer step, over all its micro-batches.
+struct StepMetrics {
+  int64_t step = 0; // from 1
+  int64_t epoch = 0;
+  double loss = 0; // mean over the trained tokens
+  double gradNorm = 0;
+  double learningRate = 0;
+  /// Whether the gradients were not finite, so that nothing was updated.
+  bool skipped = false;
+  int64_t trainedTokens = 0, realTokens = 0, slotTokens = 0;
+  double milliseconds = 0;
+  /// Of this step, for buckets that were not built before.
+  double compileMilliseconds = 0;
+  int64_t memoryBytes = 0;
+};
+
+struct EvalMetrics {
+  int64_t step = 0;
+  double loss = 0;
+  int64_t trainedTokens = 0;
+  double milliseconds = 0;
+};
+
+/// Writes DIR/metrics.jsonl: the keys of a line are sorted, times and what derives from them lie in the member "time".
+class MetricsFile {
+public:
+  static StatusOr<MetricsFile> create(const std::string &path);
+  MetricsFile(MetricsFile &&other) noexcept;
+  ~MetricsFile();
+
+  Status write(const StepMetrics &metrics);
+  Status write(const EvalMetrics &metrics);
+
+private:
+  MetricsFile(std::FILE *file, std::string path) : file_(file), path_(std::move(path)) {}
+  Status writeLine(const std::string &line);
+
+  std::FILE *file_;
+  std::string path_;
+};
+
+/// Reports to a terminal: a bar with the time left that is redrawn in place, or plain lines where the output is not a terminal.
+class Progress {
+public:
+  Progress(std::FILE *out, int64_t steps);
+
+  void step(const StepMetrics &metrics);
+  void eval(const EvalMetrics &metrics);
+  /// A line of its own, above the bar.
+  void message(const std::string &line);
+  /// Ends the bar's line.
+  void finish();
+
+private:
+  void clearBar();
+
+  std::FILE *out_;
+  bool terminal_;
+  int64_t steps_;
+  bool barShown_ = false;
+  double elapsedMilliseconds_ = 0;
+  int64_t seen_ = 0;
+};
+
+} // namespace qrt
+
+#endif // RUNTIME_TRAIN_METRICS_H
