@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Training against golden values that transformers computed in f64 (make_golden.py).
+
+    check_golden.py --qcc QCC --qrun QRUN --work DIR [--cases NAME,...] [--dtype f32|bf16] [--bucket exact|larger]
+
+Each case goes through the programs that people use: qcc import, qcc build, qrun eval --dump-hidden, qrun train --dump-grads. All its documents
+lie in one packed row. `--bucket larger` runs it in a bucket with an unused tail, and every buffer is filled with NaN before use.
+
+Bounds, f32: loss 1e-6 relative, each hidden state and each gradient 5e-5 (norm of the difference over norm), loss and gradient norm of ten AdamW steps
+1e-4. bf16, against the error of transformers' own bf16 run: each parameter of 1,024 or more elements at most 1.2 times it; smaller ones by kind (all
+layers and cases, root mean square) at most 1.3 times; the median of all ratios at most 1.05; the loss 2e-4 relative.
+"""
+import argparse
+import array
+import collections
+import hashlib
+import json
+import math
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+
+import tensors
+
+GOLDEN = pathlib.Path(__file__).resolve().parent
+CASES = ["tiny_untied", "tiny_tied", "tiny_long", "wide_r3", "wide_r1"]
+LARGE = 1024  # elements from which a parameter is judged alone
+BOUNDS = dict(f32=dict(loss=1e-6, hidden=5e-5, gradient=5e-5, step=1e-4), bf16=dict(loss=2e-4, large=1.2, small=1.3, median=1.05))
+
+
+def run(*command):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"failed with {done.returncode}: {' '.join(map(str, command))}\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
+    return done.stdout
+
+
+def write_packed(case, directory, row_length):
+    """The case's batch as packed data of one row (docs/data.md). labels[t] is the target of position t: token t + 1 of the same document."""
+    batch = tensors.read(case / "batch.safetensors")
+    ids, labels, bounds = (batch[name][2] for name in ("input_ids", "labels", "cu_seqlens"))
+    mask = array.array("B", bytes(len(ids)))
+    for begin, end in zip(bounds, bounds[1:]):
+        for t in range(begin, end - 1):
+            mask[t + 1] = labels[t] != -100
+    documents = len(bounds) - 1
+    directory.mkdir(parents=True)
+    shard = directory / "shard-00000.safetensors"
+    tensors.write(shard, {
+        "doc_offsets": ("I64", [documents + 1], array.array("q", bounds)),
+        "row_offsets": ("I64", [2], array.array("q", [0, documents])),
+        "input_ids": ("I32", [len(ids)], array.array("i", ids)),
+        "loss_mask": ("U8", [len(ids)], mask),
+    })
+    longest = max(end - begin for begin, end in zip(bounds, bounds[1:]))
+    counts = dict(documents=documents, tokens=len(ids), trained_tokens=sum(mask))
+    vocabulary = json.loads((case / "config.json").read_text())["vocab_size"]
+    entry = dict(counts, file=shard.name, sha256=hashlib.sha256(shard.read_bytes()).hexdigest(),
+                 rows=[[len(ids), documents, longest, sum(mask)]])
+    manifest = dict(counts, schema_version=1, kind="packed", vocabulary_bound=vocabulary, tokenizer_sha256="0" * 64,
+                    template_sha256=hashlib.sha256(b"").hexdigest(), row_length=row_length, rows=1, slots=row_length, shards=[entry])
+    (directory / "manifest.json").write_text(json.dumps(manifest, indent=1))
+    return dict(tokens=len(ids), documents=documents, longest=longest, trained=sum(mask))
+
+
+class Case:
+    def __init__(self, name, options, work):
+        self.name, self.options = name, options
+        self.source = GOLDEN / name
+        self.golden = json.loads((self.source / "golden.json").read_text())
+        self.work = work / f"{name}-{options.dtype}-{options.bucket}"
+        self.failures = []
+
+    def check(self, what, value, bound, unit=""):
+        ok = value <= bound
+        print(f"  {what:58} {value:.2e} <= {bound:.1e}{unit}{'' if ok else '   FAILED'}")
+        if not ok:
+            self.failures.append(f"{self.name}: {what}: {value:.3e} > {bound:.1e}")
+
+    def build(self):
+        options, self.packed = self.options, self.work / "packed"
+        tokens = self.golden["tokens"]
+        row_length = tokens if options.bucket == "exact" else tokens + 200
+        row = write_packed(self.source, self.packed, row_length)
+        if options.bucket == "exact":
+            bucket = row
+        else:
+            bucket = dict(tokens=row_length, documents=row["documents"] + 5, longest=row["longest"] + 37, trained=row["trained"] + 64)
+        self.bucket_tokens = bucket["tokens"]
+        self.program = self.work / "model.qprog"
+        run(options.qcc, "import", self.source, "--dtype", options.dtype, "-o", self.work / "model.mlir")
+        run(options.qcc, "build", self.work / "model.mlir", "-o", self.program, "--buckets",
+            "x".join(str(bucket[key]) for key in ("tokens", "documents", "longest", "trained")))
+
+    def train(self):
+        adamw, schedule = self.golden["adamw"], self.golden["schedule"]
+        common = ["--program", self.program, "--data", self.packed, "--weights", self.source, "--poison"]
+        run(self.options.qrun, "eval", *common, "--dump-hidden", self.work / "hidden")
+        run(self.options.qrun, "train", *common, "--out", self.work / "run", "--dump-grads", self.work / "grads", "--steps", schedule["steps"],
+            "--lr", adamw["lr"], "--beta1", adamw["betas"][0], "--beta2", adamw["betas"][1], "--eps", adamw["eps"], "--weight-decay",
+            adamw["weight_decay"], "--clip", self.golden["clip"], "--schedule", "cosine", "--warmup", schedule["warmup"])
+        lines = map(json.loads, (self.work / "run" / "metrics.jsonl").read_text().splitlines())
+        self.steps = [line for line in lines if "loss" in line]
+        self.gradients = tensors.read(self.work / "grads" / "step-00001.safetensors")
+
+    def check_hidden(self):
+        expected, actual = tensors.read(self.source / "acts.safetensors"), tensors.read(self.work / "hidden" / "row-00000.safetensors")
+        assert set(expected) == set(actual), f"{self.name}: hidden states {sorted(actual)}, expected {sorted(expected)}"
+        for name, (_, shape, values) in expected.items():
+            _, actual_shape, padded = actual[name]
+            assert actual_shape == [self.bucket_tokens, shape[1]], f"{self.name}: {name}: {actual_shape}"
+            self.check(name, tensors.relative_error(padded[: len(values)], values), BOUNDS["f32"]["hidden"])
+            if any(padded[len(values) :]):
+                self.failures.append(f"{self.name}: {name}: not zero in the tail")
+
+    def gradient_errors(self):
+        """name -> (elements, relative error)."""
+        expected = tensors.read(self.source / "grads.safetensors")
+        assert set(expected) == set(self.gradients), f"{self.name}: gradients of {set(expected) ^ set(self.gradients)} on one side only"
+        errors = {}
+        for name, (_, shape, values) in expected.items():
+            assert self.gradients[name][1] == shape, f"{self.name}: {name}: {self.gradients[name][1]}, expected {shape}"
+            errors[name] = (len(values), tensors.relative_error(self.gradients[name][2], values))
+        return errors
+
+    def loss_error(self):
+        return abs(self.steps[0]["loss"] - self.golden["loss"]) / self.golden["loss"]
+
+    def check_f32(self):
+        bounds = BOUNDS["f32"]
+        self.check("loss", self.loss_error(), bounds["loss"])
+        self.check_hidden()
+        for name, (_, error) in self.gradient_errors().items():
+            self.check(name, error, bounds["gradient"])
+        assert len(self.steps) == len(self.golden["steps"])
+        for actual, expected in zip(self.steps, self.golden["steps"]):
+            for key in ("loss", "grad_norm"):
+                error = abs(actual[key] - expected[key]) / expected[key]
+                self.check(f"step {expected['step'] + 1} {key}", error, bounds["step"])
+
+    def check_bf16(self, small, ratios):
+        bounds, theirs = BOUNDS["bf16"], self.golden["transformers_bfloat16"]["gradient_error"]
+        self.check("loss", self.loss_error(), bounds["loss"])
+        for name, (elements, error) in self.gradient_errors().items():
+            ratios.append(error / theirs[name])
+            if elements >= LARGE:
+                self.check(name, error / theirs[name], bounds["large"], " x")
+            else:
+                print(f"  {name:58} {error / theirs[name]:.2e} x, judged by kind")
+                small[re.sub(r"layers\.\d+\.", "", name)].append((error, theirs[name]))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--qcc", required=True)
+    parser.add_argument("--qrun", required=True)
+    parser.add_argument("--work", required=True, type=pathlib.Path, help="a folder to write into; it must not exist")
+    parser.add_argument("--cases", default=",".join(CASES))
+    parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
+    parser.add_argument("--bucket", choices=["exact", "larger"], default="exact")
+    options = parser.parse_args()
+    options.work.mkdir(parents=True)
+
+    failures, small, ratios = [], collections.defaultdict(list), []
+    for name in options.cases.split(","):
+        case = Case(name, options, options.work)
+        print(f"{name} ({options.dtype}, {options.bucket} bucket)")
+        case.build()
+        case.train()
+        case.check_f32() if options.dtype == "f32" else case.check_bf16(small, ratios)
+        failures += case.failures
+    if options.dtype == "bf16":
+        for kind, pairs in small.items():
+            ours, theirs = (math.sqrt(statistics.fmean(pair[side] ** 2 for pair in pairs)) for side in (0, 1))
+            ok = ours / theirs <= BOUNDS["bf16"]["small"]
+            print(f"  all layers and cases: {kind:40} {ours / theirs:.3f} <= {BOUNDS['bf16']['small']}{'' if ok else '   FAILED'}")
+            failures += [] if ok else [f"{kind}: {ours / theirs:.3f} times transformers' error"]
+        median = statistics.median(ratios)
+        print(f"  median of all ratios: {median:.3f} <= {BOUNDS['bf16']['median']}")
+        failures += [] if median <= BOUNDS["bf16"]["median"] else [f"median ratio {median:.3f}"]
+    print("\n".join(failures) or "all within bounds")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
