@@ -56,6 +56,26 @@ public:
     dims_ = n;
   }
 
+  /// Every element a row of its own: for a tensor of one number a row of another tensor.
+  static Rows ofScalars(Tensor tensor) {
+    TensorShape &shape = tensor.shape;
+    assert(shape.rank < 4);
+    shape.dims[shape.rank] = shape.strides[shape.rank] = 1;
+    ++shape.rank;
+    return Rows(tensor);
+  }
+
+  /// For kernels that treat elements alike: tensors without gaps are one row.
+  static Rows ofElements(const Tensor &tensor) {
+    Rows rows(tensor);
+    if (rows.dims_ == 0 || (rows.dims_ == 1 && (rows.innerStride_ == rows.cols_ || rows.count_ == 1))) {
+      rows.cols_ *= rows.count_;
+      rows.count_ = 1;
+      rows.dims_ = 0;
+    }
+    return rows;
+  }
+
   explicit operator bool() const { return data_ != nullptr; }
   int64_t count() const { return count_; }
   int64_t cols() const { return cols_; }
@@ -91,6 +111,38 @@ public:
     assert(n <= kBlock);
     if (bf16_)
       narrow(buffer.values, reinterpret_cast<BF16 *>(data_) + offset(row) + col, n);
+  }
+
+  /// Stores n elements of a row.
+  void write(int64_t row, int64_t col, int64_t n, const float *values) const {
+    int64_t at = offset(row) + col;
+    if (bf16_)
+      narrow(values, reinterpret_cast<BF16 *>(data_) + at, n);
+    else
+      __builtin_memcpy(reinterpret_cast<float *>(data_) + at, values, n * sizeof(float));
+  }
+
+  /// Makes row `row` a row of `from`, a tensor of the same type and width.
+  void copyRow(int64_t row, const Rows &from, int64_t fromRow) const {
+    assert(from.bf16_ == bf16_ && from.cols_ == cols_);
+    int64_t bytes = bf16_ ? 2 : 4;
+    __builtin_memcpy(data_ + offset(row) * bytes, from.data_ + from.offset(fromRow) * bytes, cols_ * bytes);
+  }
+
+  /// The whole row, of any length, to or from an array.
+  void readRow(int64_t row, float *values) const {
+    const std::byte *from = data_ + offset(row) * (bf16_ ? 2 : 4);
+    if (bf16_)
+      widen(reinterpret_cast<const BF16 *>(from), values, cols_);
+    else
+      __builtin_memcpy(values, from, cols_ * sizeof(float));
+  }
+  void writeRow(int64_t row, const float *values) const { write(row, 0, cols_, values); }
+
+  /// The element of a row of ofScalars() in f32 storage.
+  float &scalar(int64_t row) const {
+    assert(!bf16_);
+    return reinterpret_cast<float *>(data_)[offset(row)];
   }
 
   void zero(int64_t row, int64_t col, int64_t n) const {

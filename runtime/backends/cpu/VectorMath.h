@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "runtime/backends/cpu/Isa.h"
+#include "runtime/base/BFloat16.h"
 
 #define QRT_INLINE [[gnu::always_inline]] static inline
 
@@ -20,16 +21,8 @@ struct BF16 {
   uint16_t bits;
 };
 
-QRT_INLINE float toFloat(float x) { return x; }
-QRT_INLINE float toFloat(BF16 x) { return std::bit_cast<float>(static_cast<uint32_t>(x.bits) << 16); }
-
-/// Rounds to nearest, ties to even; NaN stays NaN.
-QRT_INLINE BF16 toBF16(float x) {
-  uint32_t bits = std::bit_cast<uint32_t>(x);
-  uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  uint32_t quiet = (bits >> 16) | 0x40u;
-  return {static_cast<uint16_t>(x != x ? quiet : rounded)};
-}
+QRT_INLINE float toFloat(BF16 x) { return f32FromBF16(x.bits); }
+QRT_INLINE BF16 toBF16(float x) { return {bf16FromF32(x)}; }
 
 /// e^x. Overflows to infinity above 88.73, is zero below -104, denormals included in between.
 QRT_INLINE float fastExp(float x) {

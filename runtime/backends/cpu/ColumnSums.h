@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sums over rows that give one number a column (gradients of norm weights): rows are cut into blocks by their number
+// alone, each block sums its rows in order into a line of its own in scratch, and the lines are added in order. So the
+// result does not depend on the threads.
+#ifndef RUNTIME_BACKENDS_CPU_COLUMNSUMS_H
+#define RUNTIME_BACKENDS_CPU_COLUMNSUMS_H
+
+#include "runtime/backends/cpu/Rows.h"
+
+namespace qrt::cpu::QRT_ISA {
+
+struct RowBlocks {
+  int64_t rows, perBlock, count;
+
+  explicit RowBlocks(int64_t rows) : rows(rows) {
+    constexpr int64_t kMostBlocks = 64, kLeastRows = 8;
+    perBlock = (rows + kMostBlocks - 1) / kMostBlocks;
+    perBlock = perBlock < kLeastRows ? kLeastRows : perBlock;
+    count = (rows + perBlock - 1) / perBlock;
+  }
+  int64_t begin(int64_t block) const { return block * perBlock; }
+  int64_t end(int64_t block) const { return (block + 1) * perBlock < rows ? (block + 1) * perBlock : rows; }
+};
+
+/// What each thread has to bring so that all together hold `bytes`.
+QRT_INLINE int64_t shareOfScratch(const Call &call, int64_t bytes) {
+  return (bytes + call.threads.size() - 1) / call.threads.size();
+}
+
+/// Bytes that the lines of the blocks of `rows` rows take, one number a column.
+QRT_INLINE int64_t columnSumBytes(int64_t rows, int64_t cols) {
+  return RowBlocks(rows).count * cols * static_cast<int64_t>(sizeof(float));
+}
+
+/// result[col] = (or += where `accumulate`) the sum of lines[block][col] over blocks; lines are `stride` floats apart.
+QRT_INLINE void addLines(ThreadPool &threads, const float *lines, int64_t stride, int64_t count, const Rows &result,
+                         bool accumulate) {
+  constexpr int64_t kColumns = 256;
+  int64_t cols = result.cols();
+  threads.forEach((cols + kColumns - 1) / kColumns, [&](int64_t task, int) {
+    int64_t col = task * kColumns;
+    int64_t n = cols - col < kColumns ? cols - col : kColumns;
+    double sums[kColumns] = {};
+    Buffer buffer;
+    if (accumulate) {
+      const float *old = result.read(0, col, n, buffer);
+      for (int64_t i = 0; i < n; ++i)
+        sums[i] = old[i];
+    }
+    for (int64_t line = 0; line < count; ++line)
+      for (int64_t i = 0; i < n; ++i)
+        sums[i] += lines[line * stride + col + i];
+    float *out = result.open(0, col, buffer);
+    for (int64_t i = 0; i < n; ++i)
+      out[i] = static_cast<float>(sums[i]);
+    result.commit(0, col, n, buffer);
+  });
+}
+
+} // namespace qrt::cpu::QRT_ISA
+
+#endif // RUNTIME_BACKENDS_CPU_COLUMNSUMS_H

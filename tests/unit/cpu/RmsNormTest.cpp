@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tests/unit/cpu/KernelHarness.h"
+
+using namespace qrt;
+using namespace qrt::cpu::test;
+
+namespace {
+
+using Values = std::vector<double>;
+constexpr double kEps = 1e-3; // large enough to matter at the smallest values
+
+/// docs/model.md: y = x / sqrt(mean(x^2) + eps) * (1 + w).
+Values rmsNorm(const Values &x, const Values &w, Values *rstd = nullptr) {
+  size_t cols = w.size();
+  Values y(x.size());
+  for (size_t row = 0; row < x.size() / cols; ++row) {
+    double squares = 0;
+    for (size_t i = 0; i < cols; ++i)
+      squares += x[row * cols + i] * x[row * cols + i];
+    double r = 1 / std::sqrt(squares / static_cast<double>(cols) + kEps);
+    if (rstd)
+      rstd->push_back(r);
+    for (size_t i = 0; i < cols; ++i)
+      y[row * cols + i] = x[row * cols + i] * r * (1 + w[i]);
+  }
+  return y;
+}
+
+double inner(const Values &a, const Values &b) {
+  double total = 0;
+  for (size_t i = 0; i < a.size(); ++i)
+    total += a[i] * b[i];
+  return total;
+}
+
+/// Storage of activations and of weights (and their gradients).
+struct Types {
+  DType md, weight;
+};
+class RmsNorm : public testing::TestWithParam<Types> {
+protected:
+  DType md = GetParam().md, wt = GetParam().weight;
+  std::mt19937 random{5};
+  HostTensor make(DType dtype, std::vector<int64_t> dims, int64_t gap, double scale = 1) {
+    return HostTensor(dtype, std::move(dims), gap).randomize(random, scale);
+  }
+};
+
+} // namespace
+
+TEST_P(RmsNorm, Forward) {
+  for (auto [rows, cols] : std::vector<std::array<int64_t, 2>>{{1, 1}, {3, 16}, {200, 33}, {5, 1024}, {4, 2500}}) {
+    HostTensor x = make(md, {rows, cols}, 3), w = make(wt, {cols}, 0, 0.3), y(md, {rows, cols}, 2);
+    HostTensor rstd(DType::F32, {rows});
+    KernelCall{Kernel::RmsNorm, {&x, &w, &y, &rstd}, {floatParam(kEps)}}.runDeterministic();
+    Values expectedRstd, expected = rmsNorm(x.values(), w.values(), &expectedRstd);
+    EXPECT_CLOSE(y, expected);
+    EXPECT_CLOSE(rstd, expectedRstd);
+    y.poison();
+    KernelCall{Kernel::RmsNorm, {&x, &w, &y, nullptr}, {floatParam(kEps)}}.run();
+    EXPECT_CLOSE(y, expected);
+  }
+}
+
+TEST_P(RmsNorm, Gradient) {
+  // Not one column: there the gradient is what cancellation leaves.
+  for (auto [rows, cols] : std::vector<std::array<int64_t, 2>>{{1, 5}, {3, 16}, {150, 33}, {3, 1100}}) {
+    for (bool saved : {false, true}) {
+      HostTensor x = make(md, {rows, cols}, 3), w = make(wt, {cols}, 0, 0.3), dy = make(md, {rows, cols}, 1);
+      HostTensor dx(md, {rows, cols}, 4), dw(wt, {cols}), rstd(DType::F32, {rows});
+      Values xv = x.values(), wv = w.values(), dyv = dy.values(), r;
+      rmsNorm(xv, wv, &r);
+      rstd.fill(r);
+      KernelCall{Kernel::RmsNormGrad, {&x, &w, saved ? &rstd : nullptr, &dy, &dx, &dw}, {floatParam(kEps)}}
+          .runDeterministic();
+      EXPECT_CLOSE(dx, numericGradient(xv, [&](const Values &v) { return inner(rmsNorm(v, wv), dyv); }));
+      EXPECT_CLOSE(dw, numericGradient(wv, [&](const Values &v) { return inner(rmsNorm(xv, v), dyv); }));
+    }
+  }
+}
+
+TEST_P(RmsNorm, AddForward) {
+  for (auto [rows, cols] : std::vector<std::array<int64_t, 2>>{{1, 1}, {70, 33}, {4, 2500}}) {
+    HostTensor x = make(md, {rows, cols}, 3), delta = make(md, {rows, cols}, 1), w = make(wt, {cols}, 0, 0.3);
+    HostTensor sum(md, {rows, cols}, 1), y(md, {rows, cols}, 2), rstd(DType::F32, {rows});
+    KernelCall{Kernel::AddRmsNorm, {&x, &delta, &w, &sum, &y, &rstd}, {floatParam(kEps)}}.runDeterministic();
+    Values expectedSum = x.values(), d = delta.values(), expectedRstd;
+    for (size_t i = 0; i < d.size(); ++i)
+      expectedSum[i] += d[i];
+    EXPECT_CLOSE(sum, expectedSum);
+    // The norm is of the sum as stored.
+    Values expected = rmsNorm(sum.values(), w.values(), &expectedRstd);
+    EXPECT_CLOSE(y, expected);
+    EXPECT_LT(relativeError(rstd, expectedRstd), tolerance(DType::F32));
+  }
+}
+
+TEST_P(RmsNorm, AddGradient) {
+  for (bool withSum : {false, true}) {
+    int64_t rows = 90, cols = 35;
+    HostTensor sum = make(md, {rows, cols}, 3), w = make(wt, {cols}, 0, 0.3), dy = make(md, {rows, cols}, 1);
+    HostTensor dsum = make(md, {rows, cols}, 2), dx(md, {rows, cols}, 4), dw(wt, {cols});
+    Values s = sum.values(), wv = w.values(), dyv = dy.values(), ds = dsum.values();
+    KernelCall{
+        Kernel::AddRmsNormGrad, {&sum, &w, nullptr, withSum ? &dsum : nullptr, &dy, &dx, &dw}, {floatParam(kEps)}}
+        .runDeterministic();
+    Values expected = numericGradient(s, [&](const Values &v) { return inner(rmsNorm(v, wv), dyv); });
+    if (withSum)
+      for (size_t i = 0; i < expected.size(); ++i)
+        expected[i] += ds[i];
+    EXPECT_CLOSE(dx, expected);
+    EXPECT_CLOSE(dw, numericGradient(wv, [&](const Values &v) { return inner(rmsNorm(s, v), dyv); }));
+  }
+}
+
+TEST_P(RmsNorm, WeightGradientAccumulates) {
+  int64_t rows = 40, cols = 20;
+  HostTensor x = make(md, {rows, cols}, 0), w = make(wt, {cols}, 0, 0.3), dy = make(md, {rows, cols}, 0);
+  HostTensor dx(md, {rows, cols}), dw = make(wt, {cols}, 0, 10);
+  Values old = dw.values(), xv = x.values(), dyv = dy.values();
+  KernelCall{Kernel::RmsNormGrad, {&x, &w, nullptr, &dy, &dx, &dw}, {floatParam(kEps)}, {5}}.runDeterministic();
+  Values expected = numericGradient(w.values(), [&](const Values &v) { return inner(rmsNorm(xv, v), dyv); });
+  for (size_t i = 0; i < expected.size(); ++i)
+    expected[i] += old[i];
+  EXPECT_CLOSE(dw, expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Storage, RmsNorm,
+    testing::Values(Types{DType::F32, DType::F32}, Types{DType::BF16, DType::BF16}, Types{DType::BF16, DType::F32}),
+    [](auto &info) { return std::string(dtypeName(info.param.md)) + "_" + std::string(dtypeName(info.param.weight)); });
