@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The qt dialect: training graphs over packed documents. Its ops are documented in docs/dialects/qt.md, generated from the td files.
+// The qt dialect: training graphs over packed documents. Its ops are documented in docs/dialects/qt.md, generated from
+// the td files.
 #ifndef DIALECTS_QT_QT_H
 #define DIALECTS_QT_QT_H
 
@@ -75,8 +76,9 @@ constexpr llvm::StringLiteral kVocabularyAttr = "qt.vocabulary";
 
 namespace qt {
 
-/// An argument of a kernel-backed op's kernel, in the catalog's order: the operand or result in its place, its effect in this call (Read, Write,
-/// InOut or Scratch), or nothing for an absent optional argument. A tied or accumulated result stands with the operand it overwrites.
+/// An argument of a kernel-backed op's kernel, in the catalog's order: the operand or result in its place, its effect
+/// in this call (Read, Write, InOut or Scratch), or nothing for an absent optional argument. A tied or accumulated
+/// result stands with the operand it overwrites.
 struct KernelArgument {
   mlir::Value read;  // what is read: null for Write and Scratch
   mlir::Value write; // what is written: null for Read and Scratch

@@ -76,8 +76,8 @@ LogicalResult SegmentsType::verify(function_ref<InFlightDiagnostic()> emitError,
   if (dynamic(tokens) && dynamic(documents) && dynamic(longest) && dynamic(trained))
     return success();
   if (tokens < 1 || documents < 1 || longest < 1 || trained < 1)
-    return emitError() << "expected a bucket of positive extents, got <" << tokens << ", " << documents << ", " << longest
-                       << ", " << trained << ">";
+    return emitError() << "expected a bucket of positive extents, got <" << tokens << ", " << documents << ", "
+                       << longest << ", " << trained << ">";
   if (documents > tokens || longest > tokens || trained > tokens)
     return emitError() << "expected no more documents, longest or trained tokens than tokens (" << tokens << "), got "
                        << documents << ", " << longest << " and " << trained;

@@ -46,8 +46,8 @@ double operandAndResultBytes(Operation *op) {
 namespace {
 class ValueGroups {
 public:
-  /// `segments` is the op's operandSegmentSizes or resultSegmentSizes, null if it has none: then at most one group is absent, and `missing`
-  /// says whether one is.
+  /// `segments` is the op's operandSegmentSizes or resultSegmentSizes, null if it has none: then at most one group is
+  /// absent, and `missing` says whether one is.
   ValueGroups(ValueRange values, DenseI32ArrayAttr segments, bool missing)
       : values_(values), segments_(segments), missing_(missing) {}
 
@@ -76,7 +76,8 @@ SmallVector<KernelArgument> kernelArguments(KernelBackedOpInterface op) {
     bool inOut = arg.effect == ArgEffect::InOut || arg.effect == ArgEffect::InOutOptional;
     bool isRead = arg.effect == ArgEffect::Read || arg.effect == ArgEffect::ReadOptional;
     operandArgs += isRead || inOut;
-    resultArgs += inOut || arg.effect == ArgEffect::Write || arg.effect == ArgEffect::WriteOptional || isAccumulate(arg.effect);
+    resultArgs +=
+        inOut || arg.effect == ArgEffect::Write || arg.effect == ArgEffect::WriteOptional || isAccumulate(arg.effect);
     variadic |= arg.effect == ArgEffect::ReadVariadic;
   }
   OperandRange into = op.getAccumulated();

@@ -6,7 +6,7 @@
 
 include "dialects/qt/QtBase.td"
 
-def Qt_EmbeddingOp : Qt_KernelOp<"embedding", "Embedding"> {
+def Qt_EmbeddingOp : Qt_KernelOp<"embedding", "Embedding", [], [Qt_Differentiable]> {
   let summary = "row ids[t] of the table for each token; zeros outside every document";
   let description = [{
     Its adjoint needs the tokens sorted by id: autodiff builds it with the function's argument of the role `embedding_order`.
@@ -61,8 +61,9 @@ def Qt_RopeOp : Qt_Op<"rope", [Pure, AllTypesMatch<["x", "y"]>, Qt_Differentiabl
   let hasVerifier = 1;
 }
 
-def Qt_CausalConvOp : Qt_Op<"causal_conv", [Pure, AllTypesMatch<["x", "y"]>, Qt_Differentiable]> {
+def Qt_CausalConvOp : Qt_Op<"causal_conv", [Pure, AllTypesMatch<["x", "y"]>]> {
   let summary = "depthwise convolution: y_t = sum_j weight[:,0,j] x_{t-taps+1+j}, zeros before each document";
+  let description = "Formed with what follows it before autodiff; it has no adjoint of its own.";
   let arguments = (ins Qt_SegmentsType:$docs, Qt_Rows:$x, Qt_Tensor:$weight);
   let results = (outs Qt_Rows:$y);
   let assemblyFormat = "$docs `,` $x `,` $weight attr-dict `:` type($docs) `,` type($x) `,` type($weight)";
