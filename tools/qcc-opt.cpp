@@ -3,12 +3,13 @@
 // qcc-opt: any pass or phase of the compiler on any module, in the manner of mlir-opt.
 #include "compiler/Passes.h"
 #include "dialects/qt/Qt.h"
+#include "dialects/step/Step.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<qt::QtDialect, mlir::func::FuncDialect>();
+  registry.insert<qt::QtDialect, step::StepDialect, mlir::func::FuncDialect>();
   qcc::registerQccPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "qcc-opt: run compiler passes one by one\n", registry));
 }

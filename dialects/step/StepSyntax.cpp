@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialects/step/StepSyntax.h"
+
+using namespace mlir;
+
+namespace step {
+
+//===----------------------------------------------------------------------===//
+// Custom directives
+//===----------------------------------------------------------------------===//
+
+template <typename AttrT, typename Symbolize>
+static ParseResult parseKeyword(OpAsmParser &parser, AttrT &attr, Symbolize symbolize, StringRef what) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef keyword;
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  auto value = symbolize(keyword);
+  if (!value)
+    return parser.emitError(loc) << "expected " << what << ", got '" << keyword << "'";
+  attr = AttrT::get(parser.getContext(), *value);
+  return success();
+}
+
+ParseResult parseEntryKind(OpAsmParser &parser, qt::EntryKindAttr &kind) {
+  return parseKeyword(parser, kind, [](StringRef s) { return qt::symbolizeEntryKind(s); }, "the kind of an entry");
+}
+void printEntryKind(OpAsmPrinter &printer, Operation *, qt::EntryKindAttr kind) {
+  printer << qt::stringifyEntryKind(kind.getValue());
+}
+ParseResult parseArgumentRole(OpAsmParser &parser, qt::ArgumentRoleAttr &role) {
+  return parseKeyword(
+      parser, role, [](StringRef s) { return qt::symbolizeArgumentRole(s); }, "the role of an argument");
+}
+void printArgumentRole(OpAsmPrinter &printer, Operation *, qt::ArgumentRoleAttr role) {
+  printer << qt::stringifyArgumentRole(role.getValue());
+}
+ParseResult parseResultRole(OpAsmParser &parser, qt::ResultRoleAttr &role) {
+  return parseKeyword(parser, role, [](StringRef s) { return qt::symbolizeResultRole(s); }, "the role of a result");
+}
+void printResultRole(OpAsmPrinter &printer, Operation *, qt::ResultRoleAttr role) {
+  printer << qt::stringifyResultRole(role.getValue());
+}
+
+ParseResult parseBucket(OpAsmParser &parser, DenseI64ArrayAttr &bucket) {
+  SmallVector<int64_t> extents;
+  if (succeeded(parser.parseOptionalKeyword("bucket")) &&
+      parser.parseCommaSeparatedList(OpAsmParser::Delimiter::LessGreater,
+                                     [&] { return parser.parseInteger(extents.emplace_back()); }))
+    return failure();
+  bucket = DenseI64ArrayAttr::get(parser.getContext(), extents);
+  return success();
+}
+void printBucket(OpAsmPrinter &printer, Operation *, DenseI64ArrayAttr bucket) {
+  if (bucket.empty())
+    return;
+  printer << "bucket <";
+  llvm::interleaveComma(bucket.asArrayRef(), printer);
+  printer << ">";
+}
+
+ParseResult parseWriteOrInOut(OpAsmParser &parser, UnitAttr &inOut) {
+  if (succeeded(parser.parseOptionalKeyword("inout")))
+    inOut = UnitAttr::get(parser.getContext());
+  else if (parser.parseKeyword("write", " or 'inout'"))
+    return failure();
+  return success();
+}
+void printWriteOrInOut(OpAsmPrinter &printer, Operation *, UnitAttr inOut) { printer << (inOut ? "inout" : "write"); }
+
+//===----------------------------------------------------------------------===//
+// step.launch kernel(effect %argument, none, ...) params(name = value, ..., [more]) : types
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseParams(OpAsmParser &parser, const qrt::KernelInfo &info, SmallVectorImpl<int64_t> &params) {
+  if (failed(parser.parseOptionalKeyword("params")))
+    return success();
+  size_t position = 0;
+  auto parseParam = [&]() -> ParseResult {
+    if (position == info.params.size() && info.hasParamList)
+      return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square,
+                                            [&] { return parser.parseInteger(params.emplace_back()); });
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef keyword;
+    if (parser.parseKeyword(&keyword))
+      return failure();
+    if (position == info.params.size())
+      return parser.emitError(loc) << "kernel " << StringRef(info.name) << " has " << info.params.size()
+                                   << " parameters, got another, '" << keyword << "'";
+    const qrt::ParamInfo &param = info.params[position++];
+    if (keyword != StringRef(param.name))
+      return parser.emitError(loc) << "expected the parameter '" << StringRef(param.name) << "' of kernel "
+                                   << StringRef(info.name) << ", got '" << keyword << "'";
+    if (parser.parseEqual())
+      return failure();
+    if (param.type == qrt::ParamType::Int)
+      return parser.parseInteger(params.emplace_back());
+    APFloat value(0.0);
+    if (parser.parseFloat(APFloat::IEEEdouble(), value))
+      return failure();
+    params.push_back(value.bitcastToAPInt().getSExtValue());
+    return success();
+  };
+  return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseParam);
+}
+
+ParseResult LaunchOp::parse(OpAsmParser &parser, OperationState &result) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef name;
+  if (parser.parseKeyword(&name))
+    return failure();
+  std::optional<qrt::Kernel> kernel = qrt::kernelByName({name.data(), name.size()});
+  if (!kernel)
+    return parser.emitError(loc) << "expected the name of a kernel, got '" << name << "'";
+
+  SmallVector<OpAsmParser::UnresolvedOperand> arguments;
+  SmallVector<int32_t> effects;
+  auto parseArgument = [&]() -> ParseResult {
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef keyword;
+    if (parser.parseKeyword(&keyword))
+      return failure();
+    std::optional<Effect> effect = symbolizeEffect(keyword);
+    if (!effect)
+      return parser.emitError(loc) << "expected read, write, inout or none, got '" << keyword << "'";
+    effects.push_back(static_cast<int32_t>(*effect));
+    return *effect == Effect::Absent ? ParseResult::success() : parser.parseOperand(arguments.emplace_back());
+  };
+  SmallVector<int64_t> params;
+  SmallVector<Type> types;
+  SMLoc argumentsLoc = parser.getCurrentLocation();
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseArgument) ||
+      parseParams(parser, qrt::kernelInfo(*kernel), params) || parser.parseOptionalAttrDict(result.attributes) ||
+      parser.parseOptionalColonTypeList(types) ||
+      parser.resolveOperands(arguments, types, argumentsLoc, result.operands))
+    return failure();
+  Properties &properties = result.getOrAddProperties<Properties>();
+  properties.kernel = *kernel;
+  properties.argument_effects = parser.getBuilder().getDenseI32ArrayAttr(effects);
+  properties.params = parser.getBuilder().getDenseI64ArrayAttr(params);
+  return success();
+}
+
+void LaunchOp::print(OpAsmPrinter &printer) {
+  const qrt::KernelInfo &info = qrt::kernelInfo(getKernel());
+  printer << " " << StringRef(info.name) << "(";
+  auto argument = getArguments().begin();
+  llvm::interleaveComma(getArgumentEffects(), printer, [&](int32_t value) {
+    auto effect = static_cast<Effect>(value);
+    printer << stringifyEffect(effect);
+    if (effect != Effect::Absent)
+      printer << " " << *argument++;
+  });
+  printer << ")";
+  ArrayRef<int64_t> params = getParams();
+  if (!params.empty()) {
+    printer << " params(";
+    size_t named = std::min(info.params.size(), params.size());
+    for (size_t i = 0; i < named; ++i) {
+      printer << (i ? ", " : "") << StringRef(info.params[i].name) << " = ";
+      if (info.params[i].type == qrt::ParamType::Int)
+        printer << params[i];
+      else
+        printer.printFloat(APFloat(llvm::bit_cast<double>(params[i])));
+    }
+    if (info.hasParamList) {
+      printer << ", [";
+      llvm::interleaveComma(params.drop_front(named), printer);
+      printer << "]";
+    }
+    printer << ")";
+  }
+  printer.printOptionalAttrDict((*this)->getDiscardableAttrDictionary().getValue());
+  if (!getArguments().empty()) {
+    printer << " : ";
+    llvm::interleaveComma(getArguments().getTypes(), printer);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Names of values in dumps
+//===----------------------------------------------------------------------===//
+
+void StateOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getMemory(), getSymbol()); }
+void ArgumentOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getMemory(), qt::stringifyArgumentRole(getRole()));
+}
+void ResultOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getMemory(), qt::stringifyResultRole(getRole()));
+}
+void TransientOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getMemory(), "t"); }
+void SliceOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getView(), "v"); }
+
+} // namespace step
