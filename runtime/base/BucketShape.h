@@ -28,6 +28,11 @@ struct BucketShape {
 
   auto operator<=>(const BucketShape &) const = default;
 
+  /// Whether a row of these extents fits.
+  bool holds(const BucketShape &row) const {
+    return row.tokens <= tokens && row.documents <= documents && row.longest <= longest && row.trained <= trained;
+  }
+
   /// The bucket that takes any row of at most `tokens` tokens.
   static BucketShape anyOf(int64_t tokens) { return {tokens, tokens, tokens, tokens}; }
 };
