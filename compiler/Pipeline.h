@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The phases of the compiler, their order and options; nothing else. A module records the phase it has reached (`qt.phase`) and the choices behind it, so
-// a dump of any phase is compiled further like the model itself, to the same bytes.
+// The phases of the compiler, their order and options; nothing else. A module records the phase it has reached
+// (`qt.phase`) and the choices behind it, so a dump of any phase is compiled further like the model itself, to the same
+// bytes.
 #ifndef COMPILER_PIPELINE_H
 #define COMPILER_PIPELINE_H
 
@@ -18,7 +19,8 @@ namespace qcc {
 
 using qt::Phase;
 
-/// What a build is asked for. An option that a module has recorded may be left out; another value than the recorded one is an error.
+/// What a build is asked for. An option that a module has recorded may be left out; another value than the recorded one
+/// is an error.
 struct PipelineOptions {
   std::optional<qt::StateFormat> states; // default: f32
   std::optional<qt::RematPolicy> remat;  // default: none
@@ -31,8 +33,8 @@ struct PipelineOptions {
 /// The phase a module is in: what it records, else `model`.
 Phase phaseOf(mlir::ModuleOp module);
 
-/// Compiles the module up to and including the phase `until`, which must not lie behind it and is at most `planned` (emitProgram goes further). Each phase
-/// ends with its verifier. Failures are diagnosed.
+/// Compiles the module up to and including the phase `until`, which must not lie behind it and is at most `planned`
+/// (emitProgram goes further). Each phase ends with its verifier. Failures are diagnosed.
 mlir::LogicalResult compileTo(mlir::ModuleOp module, Phase until, const PipelineOptions &options);
 
 /// Adds the passes of one phase, its verifier last. Registered as `--qcc-phase-NAME` in qcc-opt.

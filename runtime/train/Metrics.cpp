@@ -107,8 +107,8 @@ void Progress::step(const StepMetrics &m) {
   if (m.skipped)
     message(fmt::format("step {}: the gradient norm is {}: nothing was updated", m.step, m.gradNorm));
   std::string numbers = fmt::format(
-      "loss {:.4f}  grad {:.3f}  lr {:.2e}  {:.0f} ms  tok/s {:.0f} trained, {:.0f} real, {:.0f} slot  {:.2f} GB", m.loss,
-      m.gradNorm, m.learningRate, m.milliseconds, perSecond(m.trainedTokens, m.milliseconds),
+      "loss {:.4f}  grad {:.3f}  lr {:.2e}  {:.0f} ms  tok/s {:.0f} trained, {:.0f} real, {:.0f} slot  {:.2f} GB",
+      m.loss, m.gradNorm, m.learningRate, m.milliseconds, perSecond(m.trainedTokens, m.milliseconds),
       perSecond(m.realTokens, m.milliseconds), perSecond(m.slotTokens, m.milliseconds),
       static_cast<double>(m.memoryBytes) / 1e9);
   if (m.compileMilliseconds > 0)
@@ -128,8 +128,8 @@ void Progress::step(const StepMetrics &m) {
 }
 
 void Progress::eval(const EvalMetrics &m) {
-  message(fmt::format("step {}: held-out loss {:.4f} over {} trained tokens ({:.1f} s)", m.step, m.loss, m.trainedTokens,
-                      m.milliseconds / 1000));
+  message(fmt::format("step {}: held-out loss {:.4f} over {} trained tokens ({:.1f} s)", m.step, m.loss,
+                      m.trainedTokens, m.milliseconds / 1000));
 }
 
 void Progress::finish() {

@@ -55,7 +55,8 @@ private:
   std::string path_;
 };
 
-/// Reports to a terminal: a bar with the time left that is redrawn in place, or plain lines where the output is not a terminal.
+/// Reports to a terminal: a bar with the time left that is redrawn in place, or plain lines where the output is not a
+/// terminal.
 class Progress {
 public:
   Progress(std::FILE *out, int64_t steps);

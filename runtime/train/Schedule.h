@@ -11,7 +11,8 @@ namespace qrt {
 
 enum class ScheduleKind { Constant, Linear, Cosine };
 
-/// The learning rate over a run: a linear warm-up to the peak, then constant, or falling to zero along a line or half a cosine.
+/// The learning rate over a run: a linear warm-up to the peak, then constant, or falling to zero along a line or half a
+/// cosine.
 struct Schedule {
   ScheduleKind kind = ScheduleKind::Cosine;
   double peak = 0;

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// qrun pack: token data, or JSON lines of token ids, into rows of whole documents.
+#include <filesystem>
+
+#include "runtime/data/Jsonl.h"
+#include "runtime/data/Pack.h"
+#include "tools/qrun/Command.h"
+
+namespace qrt {
+namespace {
+
+struct Options {
+  std::vector<std::string> sources;
+  std::string out;
+  std::string overflow;
+  std::optional<int64_t> vocabulary;
+  PackOptions pack;
+};
+
+/// Where token data imported from JSON lines lies until it is packed.
+class TemporaryTokens {
+public:
+  explicit TemporaryTokens(std::string path) : path_(std::move(path)) {}
+  ~TemporaryTokens() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  const std::string &path() const { return path_; }
+
+private:
+  std::string path_;
+};
+
+Status packDirectory(const std::string &tokens, const Options &options) {
+  QRT_ASSIGN_OR_RETURN(TokenData data, TokenData::open(tokens, DataKind::Tokens));
+  for (const std::string &warning : data.warnings())
+    fmt::print(stderr, "qrun: warning: {}\n", warning);
+  QRT_ASSIGN_OR_RETURN(Manifest packed, packTokens(data, options.out, options.pack));
+  fmt::print("{}", printPackReport(packed));
+  return Status();
+}
+
+Status pack(Options options) {
+  if (!options.overflow.empty()) {
+    QRT_ASSIGN_OR_RETURN(Overflow overflow, parseOverflow(options.overflow));
+    options.pack.overflow = overflow;
+  }
+  if (options.sources.size() == 1 && std::filesystem::is_directory(options.sources.front())) {
+    if (options.vocabulary)
+      return error(StatusCode::InvalidUsage, "--vocabulary goes with JSON lines: {} has a manifest that says it",
+                   options.sources.front());
+    return packDirectory(options.sources.front(), options);
+  }
+  TemporaryTokens tokens(options.out + ".tokens");
+  JsonlOptions jsonl;
+  jsonl.vocabularyBound = options.vocabulary;
+  QRT_ASSIGN_OR_RETURN(JsonlImport imported, importJsonl(options.sources, tokens.path(), jsonl));
+  for (const std::string &warning : imported.warnings)
+    fmt::print(stderr, "qrun: warning: {}\n", warning);
+  return packDirectory(tokens.path(), options);
+}
+
+} // namespace
+
+void addPackCommand(CLI::App &app, Command &command) {
+  auto options = std::make_shared<Options>();
+  CLI::App *pack = app.add_subcommand("pack", "Arrange documents in rows of one length, without padding in between");
+  pack->add_option("source", options->sources, "A folder of token data, or JSON-lines files with input_ids and labels")
+      ->required()
+      ->type_name("TOKENS");
+  pack->add_option("--out", options->out, "The folder to write; it must not exist or be empty")
+      ->required()
+      ->type_name("DIR");
+  pack->add_option("--seq-len", options->pack.rowLength, "Tokens a row can hold")
+      ->capture_default_str()
+      ->type_name("N");
+  pack->add_option("--overflow", options->overflow,
+                   "What happens to a document longer than a row: drop, cut or split. Without it that is an error");
+  pack->add_option("--seed", options->pack.seed, "Shuffle the documents before packing");
+  pack->add_option("--naive-batch", options->pack.naiveBatch,
+                   "Documents in the padded batches that the report compares with")
+      ->capture_default_str();
+  pack->add_option("--vocabulary", options->vocabulary, "JSON lines: every id must be below it")->type_name("N");
+  pack->callback([options, &command] { command = [options] { return qrt::pack(*options); }; });
+}
+
+} // namespace qrt
