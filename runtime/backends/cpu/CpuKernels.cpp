@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/backends/cpu/CpuKernel.h"
 
-#include <cassert>
-
 #include "runtime/backends/cpu/Isa.h"
 #include "runtime/backends/cpu/Processor.h"
 
@@ -37,10 +35,6 @@ const IsaTable &isaTable() {
   return table;
 }
 
-const KernelImpl &kernelImpl(Kernel kernel) {
-  const KernelImpl *impl = isaTable().kernels[static_cast<int>(kernel)];
-  assert(impl && "the kernel has no CPU implementation");
-  return *impl;
-}
+const KernelImpl &kernelImpl(Kernel kernel) { return *isaTable().kernels[static_cast<int>(kernel)]; }
 
 } // namespace qrt::cpu

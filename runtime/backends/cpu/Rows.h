@@ -110,7 +110,7 @@ public:
   void commit(int64_t row, int64_t col, int64_t n, const Buffer &buffer) const {
     assert(n <= kBlock);
     if (bf16_)
-      narrow(buffer.values, reinterpret_cast<BF16 *>(data_) + offset(row) + col, n);
+      narrow(buffer.values, bf16(row, col), n);
   }
 
   /// Stores n elements of a row.
@@ -120,6 +120,12 @@ public:
       narrow(values, reinterpret_cast<BF16 *>(data_) + at, n);
     else
       __builtin_memcpy(reinterpret_cast<float *>(data_) + at, values, n * sizeof(float));
+  }
+
+  /// The memory of bf16 storage.
+  BF16 *bf16(int64_t row, int64_t col) const {
+    assert(bf16_);
+    return reinterpret_cast<BF16 *>(data_) + offset(row) + col;
   }
 
   /// Makes row `row` a row of `from`, a tensor of the same type and width.
