@@ -18,7 +18,7 @@ QRT_ISA_TABLE(v3)
 QRT_ISA_TABLE(v4)
 #endif
 
-static const IsaTable &chooseTable() {
+const IsaTable &isaTable() {
 #ifdef QRT_HAS_ISA_v4
   if (processorIsa() >= ProcessorIsa::V4)
     return v4::kTable;
@@ -28,11 +28,6 @@ static const IsaTable &chooseTable() {
     return v3::kTable;
 #endif
   return plain::kTable;
-}
-
-const IsaTable &isaTable() {
-  static const IsaTable &table = chooseTable();
-  return table;
 }
 
 const KernelImpl &kernelImpl(Kernel kernel) { return *isaTable().kernels[static_cast<int>(kernel)]; }

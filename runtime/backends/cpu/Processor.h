@@ -12,6 +12,9 @@ namespace qrt::cpu {
 /// BW, CD, DQ, VL).
 enum class ProcessorIsa { Base, V3, V4 };
 ProcessorIsa processorIsa();
+/// From now on as if the processor were not better than this: so that tests cover the kernels of lesser ones. Between
+/// calls only.
+void limitProcessorIsa(ProcessorIsa most);
 
 /// Whether the processor multiplies bf16 matrices by itself (AVX512_BF16 or AMX-BF16, enabled by the operating system).
 bool processorHasBf16();

@@ -3,7 +3,59 @@
 
 #include <algorithm>
 
+#include "runtime/backends/cpu/Processor.h"
+
 namespace qrt::cpu::test {
+
+void KernelCall::runDeterministic() const {
+  const KernelInfo &info = kernelInfo(kernel);
+  auto isResult = [&](size_t i) {
+    ArgEffect effect = info.args[std::min(i, info.args.size() - 1)].effect;
+    return args[i] && effect != ArgEffect::Scratch && effectOf(effect) != ArgEffect::Read;
+  };
+  auto copies = [&] {
+    std::vector<HostTensor> result;
+    for (HostTensor *arg : args)
+      result.push_back(arg ? *arg : HostTensor());
+    return result;
+  };
+  auto restore = [&](const std::vector<HostTensor> &values) {
+    for (size_t i = 0; i < args.size(); ++i)
+      if (args[i])
+        *args[i] = values[i];
+  };
+  std::vector<HostTensor> before = copies();
+  run(1);
+  std::vector<HostTensor> alone = copies();
+  for (size_t i = 0; i < args.size(); ++i)
+    if (args[i] && effectOf(info.args[std::min(i, info.args.size() - 1)].effect) == ArgEffect::Read)
+      EXPECT_TRUE(args[i]->bytes() == before[i].bytes()) << info.name << " changed argument " << i;
+  for (int threads : {2, 3}) {
+    restore(before);
+    run(threads);
+    for (size_t i = 0; i < args.size(); ++i)
+      if (isResult(i))
+        EXPECT_TRUE(args[i]->bytes() == alone[i].bytes())
+            << info.name << ": argument " << i << " depends on the number of threads";
+  }
+  for (ProcessorIsa isa : {ProcessorIsa::Base, ProcessorIsa::V3}) {
+    restore(before);
+    limitProcessorIsa(isa);
+    run();
+    limitProcessorIsa(ProcessorIsa::V4);
+    for (size_t i = 0; i < args.size(); ++i) {
+      if (!isResult(i))
+        continue;
+      std::vector<double> expected = alone[i].values();
+      bool finite = std::all_of(expected.begin(), expected.end(), [](double value) { return std::isfinite(value); });
+      // Another order of a sum may round a bf16 the other way.
+      if (finite && args[i]->shape().dtype != DType::I64)
+        EXPECT_LT(relativeError(*args[i], expected), 2 * tolerance(args[i]->shape().dtype))
+            << info.name << ": argument " << i << " as compiled for processor level " << static_cast<int>(isa);
+    }
+  }
+  restore(alone);
+}
 
 HostTensor segmentTable(const BucketShape &bucket, const std::vector<int64_t> &lengths,
                         const std::vector<int64_t> &trained) {
