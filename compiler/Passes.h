@@ -2,6 +2,7 @@
 #ifndef COMPILER_PASSES_H
 #define COMPILER_PASSES_H
 
+#include "dialects/qt/Qt.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/autodiff/Autodiff.h"
+#include "dialects/qt/TypeChecks.h"
+
+using namespace mlir;
+
+namespace qcc {
+
+namespace {
+
+/// Gives every op that is inserted the scope of the op it is the adjoint of.
+struct ScopeListener : OpBuilder::Listener {
+  Attribute scope;
+  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override {
+    if (scope && !op->hasAttr(qt::kScopeAttr))
+      op->setAttr(qt::kScopeAttr, scope);
+  }
+};
+
+class ReversePass {
+public:
+  explicit ReversePass(func::FuncOp function)
+      : block_(function.getBody().front()), symbols_(function->getParentOfType<ModuleOp>()),
+        builder_(block_.getTerminator(), &listener_) {}
+
+  LogicalResult run(Value loss, Value seed) {
+    findActive();
+    if (active_.contains(loss))
+      add(loss, seed);
+    SmallVector<Operation *> forward;
+    for (Operation &op : block_.without_terminator())
+      forward.push_back(&op);
+    for (Operation *op : llvm::reverse(forward))
+      if (failed(visit(op)))
+        return failure();
+    return success();
+  }
+
+  Contributions contributions;
+
+private:
+  bool isTrained(qt::ReadOp read) {
+    Operation *symbol = symbols_.lookup(read.getSymbol());
+    if (auto pack = dyn_cast_or_null<qt::ParameterPackOp>(symbol))
+      symbol = symbols_.lookup(cast<FlatSymbolRefAttr>(pack.getMembers()[0]).getValue());
+    auto parameter = dyn_cast_or_null<qt::ParameterOp>(symbol);
+    return parameter && !parameter.getFrozen();
+  }
+
+  /// Finds the numbers that depend on a trained parameter.
+  void findActive() {
+    for (Operation &op : block_) {
+      auto read = dyn_cast<qt::ReadOp>(op);
+      bool active = read ? isTrained(read)
+                         : llvm::any_of(op.getOperands(), [&](Value operand) { return active_.contains(operand); });
+      if (!active)
+        continue;
+      for (Value result : op.getResults())
+        if (isa<FloatType>(getElementTypeOrSelf(result.getType())))
+          active_.insert(result);
+    }
+  }
+
+  void add(Value value, Value cotangent) {
+    assert(cotangent.getType() == value.getType() && "a cotangent has the type of its value");
+    Value &sum = cotangents_[value];
+    sum = sum ? Value(qt::AddOp::create(builder_, cotangent.getLoc(), sum, cotangent)) : cotangent;
+  }
+
+  LogicalResult visit(Operation *op) {
+    SmallVector<Value> cotangents;
+    for (Value result : op->getResults())
+      cotangents.push_back(cotangents_.lookup(result));
+    if (llvm::none_of(cotangents, [](Value cotangent) { return static_cast<bool>(cotangent); }))
+      return success();
+    auto differentiable = dyn_cast<qt::DifferentiableOpInterface>(op);
+    if (!differentiable)
+      return op->emitOpError(
+          "expected an op with an adjoint between a trained parameter and the loss; form compounds before autodiff");
+    listener_.scope = op->getAttr(qt::kScopeAttr);
+    if (isa<qt::ResidualOpInterface>(op)) {
+      op = withResiduals(op);
+      differentiable = cast<qt::DifferentiableOpInterface>(op);
+      cotangents.resize(op->getNumResults());
+    }
+    SmallVector<Value> operandCotangents = differentiable.buildAdjoint(builder_, cotangents);
+    assert(operandCotangents.size() == op->getNumOperands() && "an adjoint gives one value an operand");
+    if (auto crossEntropy = dyn_cast<qt::LinearCrossEntropyOp>(op)) {
+      finish(crossEntropy, operandCotangents);
+      return success();
+    }
+    addToOperands(op, operandCotangents);
+    return success();
+  }
+
+  void addToOperands(Operation *op, ArrayRef<Value> cotangents) {
+    for (auto [operand, cotangent] : llvm::zip_equal(op->getOperands(), cotangents)) {
+      if (!cotangent || !active_.contains(operand))
+        continue;
+      if (auto read = operand.getDefiningOp<qt::ReadOp>())
+        contributions[read.getSymbolAttr().getAttr()].push_back(cotangent);
+      else
+        add(operand, cotangent);
+    }
+  }
+
+  /// The same op with all its residual results; `op` itself if it has them.
+  Operation *withResiduals(Operation *op) {
+    SmallVector<Type> residuals = cast<qt::ResidualOpInterface>(op).getResidualTypes();
+    // Residuals are the optional results.
+    size_t primal = llvm::count_if(qrt::kernelInfo(cast<qt::KernelBackedOpInterface>(op).getKernel()).args,
+                                   [](const qrt::ArgInfo &arg) { return arg.effect == qrt::ArgEffect::Write; });
+    if (op->getNumResults() == primal + residuals.size())
+      return op;
+    SmallVector<Type> types(TypeRange(op->getResultTypes()).take_front(primal));
+    llvm::append_range(types, residuals);
+    NamedAttrList attributes(op->getAttrDictionary());
+    if (auto segments = op->getAttrOfType<DenseI32ArrayAttr>("resultSegmentSizes")) {
+      SmallVector<int32_t> sizes(segments.size(), 0);
+      std::fill_n(sizes.begin(), types.size(), 1);
+      attributes.set("resultSegmentSizes", DenseI32ArrayAttr::get(op->getContext(), sizes));
+    }
+    OpBuilder::InsertionGuard guard(builder_);
+    builder_.setInsertionPoint(op);
+    OperationState state(op->getLoc(), op->getName(), op->getOperands(), types, attributes.getAttrs());
+    Operation *complete = builder_.create(state);
+    for (auto [before, after] : llvm::zip(op->getResults(), complete->getResults()))
+      before.replaceAllUsesWith(after);
+    op->erase();
+    return complete;
+  }
+
+  /// The gradient op gives the loss as well, and no weight gradient where the head is frozen.
+  void finish(qt::LinearCrossEntropyOp op, ArrayRef<Value> cotangents) {
+    auto grad = cotangents[0].getDefiningOp<qt::LinearCrossEntropyGradOp>();
+    SmallVector<Value> used(cotangents);
+    if (!active_.contains(op.getWeight())) {
+      auto frozen = qt::LinearCrossEntropyGradOp::create(builder_, grad.getLoc(), grad.getLoss().getType(),
+                                                         grad.getDx().getType(), Type(), grad.getX(), grad.getWeight(),
+                                                         grad.getLabels(), grad.getDloss(), ValueRange());
+      grad.erase();
+      grad = frozen;
+      used = {grad.getDx(), Value(), Value()};
+    }
+    addToOperands(op, used);
+    bool onlyReturned =
+        llvm::all_of(op->getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
+    if (onlyReturned && !op.getRowLoss()) {
+      op.getLoss().replaceAllUsesWith(grad.getLoss());
+      op.erase();
+    }
+  }
+
+  Block &block_;
+  SymbolTable symbols_;
+  ScopeListener listener_;
+  OpBuilder builder_;
+  DenseSet<Value> active_;
+  DenseMap<Value, Value> cotangents_;
+};
+
+} // namespace
+
+FailureOr<Contributions> appendReversePass(func::FuncOp function, Value loss, Value seed) {
+  ReversePass pass(function);
+  if (failed(pass.run(loss, seed)))
+    return failure();
+  return std::move(pass.contributions);
+}
+
+/// Whether the op can give this result in the accumulator's type.
+static bool canAccumulate(OpResult result) {
+  if (isa<qt::LinearWeightGradOp>(result.getOwner()))
+    return true;
+  auto op = dyn_cast<qt::KernelBackedOpInterface>(result.getOwner());
+  if (!op)
+    return false;
+  for (auto [info, argument] : llvm::zip(qrt::kernelInfo(op.getKernel()).args, qt::kernelArguments(op)))
+    if (argument.write == result)
+      return qrt::isAccumulate(info.effect);
+  return false;
+}
+
+Value asAccumulator(OpBuilder &builder, Value gradient) {
+  auto type = cast<RankedTensorType>(gradient.getType());
+  auto wide = RankedTensorType::get(type.getShape(), qt::accumulatorType(type.getElementType()));
+  if (type == wide)
+    return gradient;
+  if (auto result = dyn_cast<OpResult>(gradient); result && result.use_empty() && canAccumulate(result)) {
+    gradient.setType(wide);
+    return gradient;
+  }
+  if (auto cast = gradient.getDefiningOp<qt::CastOp>(); cast && cast.getX().getType() == wide)
+    return cast.getX();
+  return qt::CastOp::create(builder, gradient.getLoc(), wide, gradient);
+}
+
+void eraseDeadOps(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+} // namespace qcc
