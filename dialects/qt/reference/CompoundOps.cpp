@@ -148,12 +148,12 @@ template <typename Scalar> static void evaluate(QkNormRopeOp op, Frame<Scalar> &
 }
 
 template <typename Scalar> static void evaluate(AttentionOp op, Frame<Scalar> &frame) {
-  AttentionForward<Scalar> forward =
-      attention(frame.segments(op.getDocs()), frame.tensor(op.getQ()), frame.tensor(op.getK()), frame.tensor(op.getV()),
-                op.getScale().convertToDouble());
+  const Segments &docs = frame.segments(op.getDocs());
+  AttentionForward<Scalar> forward = attention(docs, frame.tensor(op.getQ()), frame.tensor(op.getK()),
+                                               frame.tensor(op.getV()), op.getScale().convertToDouble());
   Tensor<Scalar> y = forward.out;
   if (const Tensor<Scalar> *gate = frame.optional(op.getGate()))
-    for (int64_t i = 0; i < y.size(); ++i)
+    for (int64_t i = 0; i < docs.used() * y.stride(1); ++i)
       y[i] *= sigmoid((*gate)[i]);
   frame.set(op.getY(), std::move(y));
   frame.set(op.getLse(), std::move(forward.lse));

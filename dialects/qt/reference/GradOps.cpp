@@ -73,17 +73,19 @@ template <typename Scalar> static Tensor<Scalar> evaluate(LinearWeightGradOp op,
   return dweight;
 }
 
-/// Cotangents of x and weight in x * rstd * (offset + weight), the rstd being that of x.
+/// Cotangents of x and weight in x * rstd * (offset + weight), the rstd being that of x, for the first `vectors`
+/// vectors; the others are not read.
 template <typename Scalar> struct NormGrad {
   Tensor<Scalar> dx, dweight;
 };
 template <typename Scalar>
 static NormGrad<Scalar> scaledNormGrad(const Tensor<Scalar> &x, const Tensor<Scalar> &rstd,
-                                       const Tensor<Scalar> &weight, const Tensor<Scalar> &dy, double offset) {
+                                       const Tensor<Scalar> &weight, const Tensor<Scalar> &dy, double offset,
+                                       int64_t vectors) {
   NormGrad<Scalar> grad{Tensor<Scalar>(x.shape()), Tensor<Scalar>(weight.shape())};
   int64_t width = x.width();
   std::vector<Scalar> normed(width), dnormed(width);
-  for (int64_t row = 0; row < x.vectors(); ++row) {
+  for (int64_t row = 0; row < vectors; ++row) {
     for (int64_t i = 0; i < width; ++i) {
       Scalar cotangent = dy[row * width + i];
       normed[i] = x[row * width + i] * rstd[row];
@@ -101,7 +103,8 @@ template <typename Scalar> static void evaluate(RmsNormGradOp op, Frame<Scalar> 
   const Tensor<Scalar> &x = frame.tensor(op.getX());
   Tensor<Scalar> rstd =
       residualOr(frame, op.getRstd(), [&] { return reciprocalRms(x, op.getEps().convertToDouble()); });
-  NormGrad<Scalar> grad = scaledNormGrad(x, rstd, frame.tensor(op.getWeight()), frame.tensor(op.getDy()), 1);
+  NormGrad<Scalar> grad =
+      scaledNormGrad(x, rstd, frame.tensor(op.getWeight()), frame.tensor(op.getDy()), 1, x.vectors());
   frame.set(op.getDx(), std::move(grad.dx));
   setAccumulated(frame, op.getDweight(), op.getInto(), 0, std::move(grad.dweight));
 }
@@ -110,7 +113,8 @@ template <typename Scalar> static void evaluate(AddRmsNormGradOp op, Frame<Scala
   const Tensor<Scalar> &sum = frame.tensor(op.getSum());
   Tensor<Scalar> rstd =
       residualOr(frame, op.getRstd(), [&] { return reciprocalRms(sum, op.getEps().convertToDouble()); });
-  NormGrad<Scalar> grad = scaledNormGrad(sum, rstd, frame.tensor(op.getWeight()), frame.tensor(op.getDy()), 1);
+  NormGrad<Scalar> grad =
+      scaledNormGrad(sum, rstd, frame.tensor(op.getWeight()), frame.tensor(op.getDy()), 1, sum.vectors());
   if (const Tensor<Scalar> *dsum = frame.optional(op.getDsum()))
     addScaled(grad.dx.data(), Scalar(1), dsum->data(), dsum->size());
   frame.set(op.getDx(), std::move(grad.dx));
@@ -276,7 +280,7 @@ template <typename Scalar> static void evaluate(GatedRmsNormGradOp op, Frame<Sca
     dn[i] = dy[i] * silu(z[i]);
     dz[i] *= dy[i] * siluSlope(z[i]);
   }
-  NormGrad<Scalar> grad = scaledNormGrad(x, rstd, weight, dn, 0);
+  NormGrad<Scalar> grad = scaledNormGrad(x, rstd, weight, dn, 0, x.vectors());
   frame.set(op.getDx(), std::move(grad.dx));
   frame.set(op.getDz(), std::move(dz));
   setAccumulated(frame, op.getDweight(), op.getInto(), 0, std::move(grad.dweight));
@@ -291,7 +295,7 @@ template <typename Scalar> static void evaluate(QkNormRopeGradOp op, Frame<Scala
     // The rotation is orthogonal: its adjoint turns back, and leaves zeros in the tail.
     Tensor<Scalar> dnormed = rope(docs, frame.tensor(cotangent), theta, op.getRotaryDims(), /*backward=*/true);
     Tensor<Scalar> rstd = residualOr(frame, residual, [&] { return reciprocalRms(x, eps); });
-    NormGrad<Scalar> grad = scaledNormGrad(x, rstd, frame.tensor(weight), dnormed, 1);
+    NormGrad<Scalar> grad = scaledNormGrad(x, rstd, frame.tensor(weight), dnormed, 1, docs.used() * x.dim(1));
     frame.set(din, std::move(grad.dx));
     setAccumulated(frame, dweight, op.getInto(), index, std::move(grad.dweight));
   };

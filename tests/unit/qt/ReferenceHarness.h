@@ -50,6 +50,20 @@ inline const Tensor<double> &tensorOf(const Datum<double> &value) { return std::
 ::testing::AssertionResult agree(const Tensor<double> &actual, const Tensor<double> &expected,
                                  double tolerance = 1e-12);
 
+/// The text with each `$NAME` replaced by its value.
+std::string with(std::string text, const std::map<std::string, std::string> &values);
+
+/// Checks an adjoint: `text` holds @f(arguments) -> values, and @g(arguments, a cotangent for each value) -> a gradient
+/// for each argument of numbers. For each of these, the directional derivative of @f by dual numbers, seen by random
+/// cotangents, must be that of the gradient. All tensors of @f's results that are numbers get a cotangent. Returns the
+/// gradients.
+std::vector<Tensor<double>> checkAdjoint(const std::string &text, const std::vector<Datum<double>> &arguments,
+                                         double tolerance = 1e-10);
+
+/// Evaluates @f of `text` on the arguments, and again with the tail rows of each argument whose first dimension counts
+/// tokens set to NaN: no result may differ by a bit, since ops that mix tokens read nothing there.
+void expectTailUnread(const std::string &text, const Segments &docs, std::vector<Datum<double>> arguments);
+
 /// Documents of awkward lengths, empty ones among them, and a tail: around the chunk of 64 tokens.
 Segments awkwardDocuments();
 
