@@ -10,9 +10,72 @@ include "mlir/Pass/PassBase.td"
 // raised
 //===----------------------------------------------------------------------===//
 
+def RaiseGatedDelta : Pass<"raise-gated-delta", "mlir::ModuleOp"> {
+  let summary = "qt.scan of the gated delta rule becomes qt.gated_delta_rule";
+  let description = [{
+    Reads mathematics, no names: the scan's body is brought to a multilinear normal form. Scale, casts and repeated heads of the rows are absorbed.
+    Another scan is an error that says what differs. What is replaced and its replacement are evaluated on random rows: a difference is an error.
+  }];
+}
+
+def RaiseAttention : Pass<"raise-attention", "mlir::ModuleOp"> {
+  let summary = "a causal softmax of a bilinear form, contracted with values, becomes qt.attention";
+  let description = [{
+    Scale, casts, transposes and repeated heads are absorbed. Another softmax is an error that says what differs. What is replaced and its
+    replacement are evaluated on random rows: a difference is an error.
+  }];
+}
+
+def VerifyRaised : Pass<"verify-raised", "mlir::ModuleOp"> {
+  let summary = "no scan and no softmax is left";
+}
+
 //===----------------------------------------------------------------------===//
 // formed
 //===----------------------------------------------------------------------===//
+//
+// Each pass forms one compound, before autodiff. Where an op promises a compound and does not become one, a missed remark of category "form" at that
+// op says why; what was formed is a passed remark. They run on the module, since remarks of passes that run in parallel race.
+
+def FormGatedDeltaInputs : Pass<"form-gated-delta-inputs", "mlir::ModuleOp"> {
+  let summary = "convolution, silu, norms and gates of a delta rule become qt.gated_delta_inputs";
+}
+
+def FormGatedNorm : Pass<"form-gated-norm", "mlir::ModuleOp"> {
+  let summary = "plain_rms_norm times silu becomes qt.gated_rms_norm";
+}
+
+def FormQkNormRope : Pass<"form-qk-norm-rope", "mlir::ModuleOp"> {
+  let summary = "norm and rope of an attention's queries and keys become qt.qk_norm_rope";
+}
+
+def FormAttentionGate : Pass<"form-attention-gate", "mlir::ModuleOp"> {
+  let summary = "attention times a sigmoid becomes attention with its gate";
+}
+
+def FormSwiglu : Pass<"form-swiglu", "mlir::ModuleOp"> {
+  let summary = "silu(gate) * up becomes qt.swiglu";
+}
+
+def FormAddNorm : Pass<"form-add-norm", "mlir::ModuleOp"> {
+  let summary = "add and the norm of its sum become qt.add_rms_norm";
+}
+
+def FormLinearCrossEntropy : Pass<"form-linear-cross-entropy", "mlir::ModuleOp"> {
+  let summary = "linear and cross_entropy become qt.linear_cross_entropy of the trained rows";
+}
+
+def FormParameterPacks : Pass<"form-parameter-packs", "mlir::ModuleOp"> {
+  let summary = "projections of one input become one qt.linear by a qt.parameter_pack";
+  let description = [{
+    Members share trainability, element type and width, and nothing else reads them. They are stacked in the order of their projections. The pack is named
+    after the dotted prefix of its members.
+  }];
+}
+
+def VerifyFormed : Pass<"verify-formed", "mlir::ModuleOp"> {
+  let summary = "compounds, linear ops and views alone are left";
+}
 
 //===----------------------------------------------------------------------===//
 // grad

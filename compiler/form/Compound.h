@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What forming passes share: saying what was formed or missed, and putting a compound where all it needs is known and
+// nothing reads too early.
+#ifndef COMPILER_FORM_COMPOUND_H
+#define COMPILER_FORM_COMPOUND_H
+
+#include <string>
+
+#include "compiler/Match.h"
+#include "compiler/Scope.h"
+#include "mlir/IR/Builders.h"
+
+namespace qcc {
+
+/// Why a compound was not formed: "expected ...; got ...".
+using Why = std::string;
+
+/// A remark of category "form": `compound` came to be.
+void reportFormed(mlir::Operation *compound);
+
+/// A remark of category "form" at `anchor`, the op that promised a compound: it is not formed, and why.
+void reportMissed(mlir::Operation *anchor, llvm::StringRef compound, llvm::StringRef why);
+
+/// A builder at a place where `operands` are known, ahead of every reader of the `replaced` values, all in one block.
+/// Parameter reads among the operands are moved up, watches of replaced values are moved down. Fails where there is no
+/// such place.
+mlir::FailureOr<mlir::OpBuilder> placeFor(llvm::ArrayRef<mlir::Value> operands, llvm::ArrayRef<mlir::Value> replaced,
+                                          Why &why);
+
+/// `value` itself if it has element type `element`, or the one cast to it that is all that reads the value; null
+/// otherwise.
+mlir::Value roundedTo(mlir::Type element, mlir::Value value);
+
+/// The other factor of a product, casts aside, if `factor` is one of the two; null otherwise.
+mlir::Value otherFactor(qt::MulOp mul, mlir::Value factor);
+
+inline mlir::RankedTensorType tensorTypeOf(mlir::Value value) {
+  return mlir::cast<mlir::RankedTensorType>(value.getType());
+}
+
+} // namespace qcc
+
+#endif // COMPILER_FORM_COMPOUND_H
