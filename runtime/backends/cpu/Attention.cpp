@@ -28,6 +28,7 @@ void storeGated(const QueryTile &tile, const float *output, HeadRows gate, HeadR
       int64_t cols = width - col < kPart ? width - col : kPart;
       loadTile(gate, tile.begin + i, 1, col, cols, part, kPart);
       const float *__restrict o = output + i * ld + col;
+      QRT_ROW_LOOP
       for (int64_t d = 0; d < cols; ++d)
         part[d] = o[d] * fastSigmoid(part[d]);
       storeTile(part, kPart, 1, cols, y, tile.begin + i, col);

@@ -45,6 +45,7 @@ void loadOutputGradient(const Call &call, int64_t head, int64_t row, int64_t row
       int64_t cols = width - col < kPart ? width - col : kPart;
       loadTile(gate, row + i, 1, col, cols, part, kPart);
       float *__restrict to = tile + i * ld + col;
+      QRT_ROW_LOOP
       for (int64_t d = 0; d < cols; ++d)
         to[d] *= fastSigmoid(part[d]);
     }
@@ -82,10 +83,11 @@ public:
         loadTile({call.args[kO], head}, row, 1, 0, width, scratch.output, ld);
       *lse(head, row) = shape.rebuild ? scratch.forward.logSumExp()[i] : HeadRows(call.args[kLse], head).get(row);
       loadOutputGradient(call, head, row, 1, scratch.rows);
-      *delta(head, row) = dot(scratch.rows, output, width);
+      *delta(head, row) = dotRows(scratch.rows, output, ld);
       if (call.args[kDGate]) {
         // d sigmoid(gate) = sigmoid (1 - sigmoid): dgate = dO o (1 - sigmoid(gate)).
         HeadRows gate(call.args[kGate], head);
+        QRT_ROW_LOOP
         for (int64_t d = 0; d < width; ++d)
           scratch.rows[d] *= output[d];
         constexpr int64_t kPart = 64;
@@ -93,6 +95,7 @@ public:
           alignas(64) float part[kPart];
           int64_t cols = width - col < kPart ? width - col : kPart;
           loadTile(gate, row, 1, col, cols, part, kPart);
+          QRT_ROW_LOOP
           for (int64_t d = 0; d < cols; ++d)
             scratch.rows[col + d] *= fastSigmoid(-part[d]);
         }
@@ -149,6 +152,7 @@ public:
     const float *__restrict lse = lse_, *__restrict delta = delta_;
     for (int64_t j = 0; j < keys_; ++j) {
       float *__restrict p = p_ + j * kTile, *__restrict dS = dS_ + j * kTile;
+      QRT_ROW_LOOP
       for (int64_t i = 0; i < lanes; ++i) {
         p[i] = fastExp(p[i] - lse[i]);
         dS[i] = p[i] * (dS[i] - delta[i]);

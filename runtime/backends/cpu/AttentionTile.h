@@ -79,10 +79,12 @@ public:
       multiply(width_, count, keys, transposed(leftRows(v, key, keys, buffer_)), scores_, kTile, first ? 0.0f : 1.0f,
                output_, kTile, diagonal ? Triangle::UpperB : Triangle::None);
     }
+    QRT_ROW_LOOP
     for (int64_t i = 0; i < lanes; ++i)
       rescale_[i] = 1.0f / sum_[i];
     rescaleOutput(lanes);
     transpose(width_, count, output_, kTile, rows_, padded(width_));
+    QRT_ROW_LOOP
     for (int64_t i = 0; i < lanes; ++i)
       max_[i] += __builtin_logf(sum_[i]);
   }
@@ -97,21 +99,25 @@ private:
   void softmax(int64_t keys, int64_t lanes) {
     float *__restrict max = max_, *__restrict sum = sum_, *__restrict rescale = rescale_;
     alignas(64) float old[kTile], part[kTile] = {};
+    QRT_ROW_LOOP
     for (int64_t i = 0; i < lanes; ++i)
       old[i] = max[i];
     for (int64_t j = 0; j < keys; ++j) {
       const float *__restrict row = scores_ + j * kTile;
+      QRT_ROW_LOOP
       for (int64_t i = 0; i < lanes; ++i)
         max[i] = row[i] > max[i] ? row[i] : max[i];
     }
     for (int64_t j = 0; j < keys; ++j) {
       float *__restrict row = scores_ + j * kTile;
+      QRT_ROW_LOOP
       for (int64_t i = 0; i < lanes; ++i) {
         float p = fastExp(row[i] - max[i]);
         row[i] = p;
         part[i] += p;
       }
     }
+    QRT_ROW_LOOP
     for (int64_t i = 0; i < lanes; ++i) {
       rescale[i] = fastExp(old[i] - max[i]);
       sum[i] = sum[i] * rescale[i] + part[i];
@@ -121,12 +127,14 @@ private:
   void rescaleOutput(int64_t lanes) {
     const float *__restrict rescale = rescale_;
     bool needed = false;
+    QRT_ROW_LOOP
     for (int64_t i = 0; i < lanes; ++i)
       needed |= rescale[i] != 1.0f;
     if (!needed)
       return;
     for (int64_t d = 0; d < width_; ++d) {
       float *__restrict row = output_ + d * kTile;
+      QRT_ROW_LOOP
       for (int64_t i = 0; i < lanes; ++i)
         row[i] *= rescale[i];
     }

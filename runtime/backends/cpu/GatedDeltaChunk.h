@@ -93,12 +93,16 @@ struct ChunkGates {
     const float *__restrict high = high_, *__restrict low = low_;
     for (int64_t i = 0; i < n; ++i) {
       float *__restrict out = d + i * kChunk;
-      for (int64_t j = 0; j < kChunk; ++j) {
+      int64_t end = padded(i + 1);
+      QRT_ROW_LOOP
+      for (int64_t j = 0; j < end; ++j) {
         // Above the diagonal the difference may be large and positive: masked before the exponential.
         float difference = j <= i ? (high[i] - high[j]) + (low[i] - low[j]) : 0.0f;
         float e = fastExp(difference);
         out[j] = j <= i ? e : 0.0f;
       }
+      for (int64_t j = end; j < kChunk; ++j)
+        out[j] = 0.0f;
     }
   }
 
@@ -115,27 +119,26 @@ public:
   float *d;
 };
 
-/// inverse = (I + strictlower(beta_i kk_ij))^-1, n rows of kChunk floats, zeros above the diagonal. `work` has the same
-/// size.
-inline void invertChunk(const float *kk, const float *beta, int64_t n, float *inverse, float *work) {
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = 0; j < kChunk; ++j)
-      work[i * kChunk + j] = j < i ? -beta[i] * kk[i * kChunk + j] : 0.0f;
-  // Forward substitution: row i = e_i - sum_{j<i} L_ij row_j; what earlier blocks of rows contribute is a product.
+/// inverse = (I + strictlower(beta_i kk_ij))^-1, n rows of kChunk floats, zeros above the diagonal.
+inline void invertChunk(const float *kk, const float *beta, int64_t n, float *inverse) {
+  // Forward substitution: row i = e_i - beta_i sum_{j<i} kk_ij row_j; what earlier blocks of rows contribute is a
+  // product.
   constexpr int64_t kRowsAtOnce = 8;
   for (int64_t i0 = 0; i0 < n; i0 += kRowsAtOnce) {
     int64_t rows = n - i0 < kRowsAtOnce ? n - i0 : kRowsAtOnce;
     float *block = inverse + i0 * kChunk;
-    multiply(rows, kChunk, i0, {work + i0 * kChunk, kChunk}, inverse, kChunk, 0.0f, block, kChunk);
+    __builtin_memset(block, 0, rows * kChunk * sizeof(float));
+    multiply(rows, i0, i0, {kk + i0 * kChunk, kChunk}, inverse, kChunk, 0.0f, block, kChunk);
+    int64_t cols = padded(i0 + rows);
     for (int64_t i = 0; i < rows; ++i) {
-      float *__restrict row = block + i * kChunk;
-      row[i0 + i] += 1.0f;
-      for (int64_t p = 0; p < i; ++p) {
-        float factor = work[(i0 + i) * kChunk + i0 + p];
-        const float *__restrict other = block + p * kChunk;
-        for (int64_t j = 0; j < kChunk; ++j)
-          row[j] += factor * other[j];
+      float *row = block + i * kChunk;
+      for (int64_t j = 0; j < cols; j += kPad) {
+        Lanes sum = loadLanes(row + j);
+        for (int64_t p = 0; p < i; ++p)
+          sum += kk[(i0 + i) * kChunk + i0 + p] * loadLanes(block + p * kChunk + j);
+        storeLanes(row + j, -beta[i0 + i] * sum);
       }
+      row[i0 + i] += 1.0f;
     }
   }
 }

@@ -71,21 +71,60 @@ struct Convolution {
   }
 
   /// out [cols] = the convolution of row `i` of the loaded rows.
-  void apply(int64_t i, float *__restrict out) const {
-    for (int64_t c = 0; c < cols; ++c)
-      out[c] = 0.0f;
-    for (int64_t j = 0; j < taps; ++j) {
-      const float *__restrict x = input + (i + j) * ld, *__restrict w = weights + j * ld;
-      for (int64_t c = 0; c < cols; ++c)
-        out[c] += w[c] * x[c];
+  void apply(int64_t i, float *out) const {
+    for (int64_t c = 0; c < cols; c += kPad) {
+      Lanes sum = {};
+      for (int64_t j = 0; j < taps; ++j)
+        sum += loadLanes(weights + j * ld + c) * loadLanes(input + (i + j) * ld + c);
+      storeLanes(out + c, sum);
     }
+  }
+
+  /// out [cols] = the gradient of row `i` of the loaded rows; `d` [.., ld] is the output's gradient, its row 0 that of
+  /// the first row.
+  void applyTransposed(const float *d, int64_t i, float *out) const {
+    for (int64_t c = 0; c < cols; c += kPad) {
+      Lanes sum = {};
+      for (int64_t j = 0; j < taps; ++j)
+        sum += loadLanes(weights + j * ld + c) * loadLanes(d + (i + taps - 1 - j) * ld + c);
+      storeLanes(out + c, sum);
+    }
+  }
+
+  /// totals [taps, ld] += the weights' gradient from `rows` loaded rows.
+  void addWeightGradient(const float *d, int64_t rows, double *totals) const {
+    constexpr int64_t kTapsAtOnce = 4;
+    for (int64_t c = 0; c < cols; c += kPad)
+      for (int64_t j = 0; j < taps; j += kTapsAtOnce) {
+        if (taps - j >= kTapsAtOnce)
+          addTaps<kTapsAtOnce>(d + c, rows, j, c, totals);
+        else
+          for (int64_t rest = j; rest < taps; ++rest)
+            addTaps<1>(d + c, rows, rest, c, totals);
+      }
   }
 
   int64_t taps, ld, cols = 0;
   float *weights, *input;
+
+private:
+  template <int Taps> void addTaps(const float *d, int64_t rows, int64_t tap, int64_t c, double *totals) const {
+    Lanes sums[Taps] = {};
+    const float *x = input + tap * ld + c;
+    for (int64_t i = 0; i < rows; ++i) {
+      Lanes here = loadLanes(d + i * ld);
+      for (int j = 0; j < Taps; ++j)
+        sums[j] += here * loadLanes(x + (i + j) * ld);
+    }
+    for (int j = 0; j < Taps; ++j)
+      for (int64_t lane = 0; lane < kPad; ++lane)
+        totals[(tap + j) * ld + c + lane] += static_cast<double>(sums[j][lane]);
+  }
 };
 
-float reciprocalNorm(const float *x, int64_t cols, float eps) { return 1.0f / __builtin_sqrtf(dot(x, x, cols) + eps); }
+float reciprocalNorm(const float *x, int64_t cols, float eps) {
+  return 1.0f / __builtin_sqrtf(dotRows(x, x, cols) + eps);
+}
 
 namespace forward {
 
@@ -117,11 +156,13 @@ void channels(const Call &call, const Section &section, int64_t row, int64_t row
   for (int64_t i = 0; i < rows; ++i) {
     float *__restrict out = s.output + i * convolution.ld;
     convolution.apply(i, out);
+    QRT_ROW_LOOP
     for (int64_t c = 0; c < cols; ++c)
       out[c] = fastSilu(out[c]);
     if (!section.normalized)
       continue;
     float norm = reciprocalNorm(out, cols, eps);
+    QRT_ROW_LOOP
     for (int64_t c = 0; c < cols; ++c)
       out[c] *= norm;
   }
@@ -138,10 +179,12 @@ void gates(const Call &call, const Shape &shape, int64_t row, int64_t rows, Scra
   float *__restrict gate = s.gate;
   for (int64_t t = row; t < row + rows; ++t) {
     loadTile({call.args[kA], 0}, t, 1, 0, heads, gate, heads);
+    QRT_ROW_LOOP
     for (int64_t h = 0; h < heads; ++h)
       gate[h] = s.rate[h] * fastSoftplus(gate[h] + s.bias[h]);
     storeTile(gate, heads, 1, heads, {call.args[kG], 0}, t, 0);
     loadTile({call.args[kB], 0}, t, 1, 0, heads, gate, heads);
+    QRT_ROW_LOOP
     for (int64_t h = 0; h < heads; ++h)
       gate[h] = fastSigmoid(gate[h]);
     storeTile(gate, heads, 1, heads, {call.args[kBeta], 0}, t, 0);
@@ -207,17 +250,17 @@ Shape shapeOf(const Call &call) { return {call.args[kDQ], call.args[kDV], call.a
 
 struct Scratch {
   Scratch(const Shape &shape, Carver &carver)
-      : convolution(shape, carver), activation(carver.floats(shape.widest)),
-        dConvolved(carver.floats((kRows + shape.taps - 1) * shape.widest)), dInput(carver.floats(shape.widest)),
-        partial(carver.floats(shape.taps * shape.widest)),
+      : convolution(shape, carver), convolved(carver.floats(shape.widest)), sigmoid(carver.floats(shape.widest)),
+        silu(carver.floats(shape.widest)), dConvolved(carver.floats((kRows + shape.taps - 1) * shape.widest)),
+        dInput(carver.floats(kRows * shape.widest)),
         totals(reinterpret_cast<double *>(carver.floats(2 * shape.taps * shape.widest))) {}
   Convolution convolution;
-  float *activation;
+  /// A row of the convolution's output, and its activation.
+  float *convolved, *sigmoid, *silu;
   /// The gradient of the convolution's output: kRows rows, and the taps - 1 rows after them.
   float *dConvolved;
   float *dInput;
-  /// [taps, widest]: the weight gradient of a block and of all blocks so far.
-  float *partial;
+  /// [taps, widest]: the weight gradient so far; within a block it is summed in f32.
   double *totals;
 };
 
@@ -240,27 +283,24 @@ void throughActivation(const Call &call, const Section &section, int64_t row, in
   const int gradients[] = {kDQ, kDK, kDV};
   loadTile({call.args[gradients[section.part]], section.head}, row, rows, 0, section.width, to, ld);
   for (int64_t i = 0; i < rows; ++i) {
-    float *__restrict d = to + i * ld, *__restrict u = s.activation;
+    float *__restrict d = to + i * ld, *__restrict u = s.convolved;
     convolution.apply(i, u);
+    float *__restrict sigmoid = s.sigmoid, *__restrict silu = s.silu;
+    QRT_ROW_LOOP
+    for (int64_t c = 0; c < cols; ++c) {
+      sigmoid[c] = fastSigmoid(u[c]);
+      silu[c] = u[c] * sigmoid[c];
+    }
     float norm = 1.0f, projection = 0.0f;
     if (section.normalized) {
       // y = c / |c|: dc = (dy - y (y.dy)) / |c|.
-      float squares = 0.0f, product = 0.0f;
-      {
-#pragma clang fp reassociate(on)
-        for (int64_t c = 0; c < cols; ++c) {
-          float value = fastSilu(u[c]);
-          squares += value * value;
-          product += value * d[c];
-        }
-      }
-      norm = 1.0f / __builtin_sqrtf(squares + eps);
-      projection = product * norm * norm;
+      norm = reciprocalNorm(silu, cols, eps);
+      projection = dotRows(silu, d, cols) * norm * norm;
     }
+    QRT_ROW_LOOP
     for (int64_t c = 0; c < cols; ++c) {
-      float sigmoid = fastSigmoid(u[c]);
-      float dSilu = norm * (d[c] - u[c] * sigmoid * projection);
-      d[c] = dSilu * sigmoid * (1.0f + u[c] * (1.0f - sigmoid));
+      float dSilu = norm * (d[c] - silu[c] * projection);
+      d[c] = dSilu * (sigmoid[c] + silu[c] * (1.0f - sigmoid[c]));
     }
   }
 }
@@ -269,28 +309,10 @@ void throughActivation(const Call &call, const Section &section, int64_t row, in
 void throughConvolution(const Call &call, const Section &section, int64_t row, int64_t rows, Scratch &s,
                         const float *d) {
   Convolution &convolution = s.convolution;
-  int64_t taps = convolution.taps, ld = convolution.ld, cols = convolution.cols;
-  __builtin_memset(s.partial, 0, taps * ld * sizeof(float));
-  HeadRows out(call.args[kDQkv], section.channel);
-  for (int64_t i = 0; i < rows; ++i) {
-    float *__restrict dInput = s.dInput;
-    for (int64_t c = 0; c < cols; ++c)
-      dInput[c] = 0.0f;
-    const float *__restrict here = d + i * ld;
-    for (int64_t j = 0; j < taps; ++j) {
-      const float *__restrict later = d + (i + taps - 1 - j) * ld, *__restrict w = convolution.weights + j * ld;
-      const float *__restrict x = convolution.input + (i + j) * ld;
-      float *__restrict partial = s.partial + j * ld;
-      for (int64_t c = 0; c < cols; ++c) {
-        dInput[c] += w[c] * later[c];
-        partial[c] += here[c] * x[c];
-      }
-    }
-    storeTile(dInput, ld, 1, section.width, out, row + i, 0);
-  }
-  for (int64_t j = 0; j < taps; ++j)
-    for (int64_t c = 0; c < cols; ++c)
-      s.totals[j * ld + c] += static_cast<double>(s.partial[j * ld + c]);
+  for (int64_t i = 0; i < rows; ++i)
+    convolution.applyTransposed(d, i, s.dInput + i * convolution.ld);
+  storeTile(s.dInput, convolution.ld, rows, section.width, HeadRows(call.args[kDQkv], section.channel), row, 0);
+  convolution.addWeightGradient(d, rows, s.totals);
 }
 
 /// One head of q, k or v, all documents. A document's blocks run from its end, since a row's gradient takes from the
@@ -341,6 +363,7 @@ void gates(const Call &call, int64_t tokens, int64_t head, int64_t heads) {
     load(kB, t, b);
     load(kDG, t, dg);
     load(kDBeta, t, dBeta);
+    QRT_ROW_LOOP
     for (int64_t h = 0; h < kGateHeads; ++h) {
       float z = a[h] + bias[h], beta = fastSigmoid(b[h]), scaled = dg[h] * rate[h];
       b[h] = dBeta[h] * beta * (1.0f - beta);
@@ -349,6 +372,7 @@ void gates(const Call &call, int64_t tokens, int64_t head, int64_t heads) {
     }
     storeTile(b, kGateHeads, 1, heads, {call.args[kDB], 0}, t, head);
     storeTile(a, kGateHeads, 1, heads, {call.args[kDA], 0}, t, head);
+    QRT_ROW_LOOP
     for (int64_t h = 0; h < kGateHeads; ++h) {
       dALog[h] += static_cast<double>(logTerm[h]);
       dBias[h] += static_cast<double>(a[h]);

@@ -91,14 +91,14 @@ public:
 
   void run() {
     for (int64_t chunk = 0; chunk < chunks_; ++chunk) {
-      enter(chunk);
+      enter(chunk, chunk + 1);
       if (!call_.args[kInverse])
         s_.keys.computeKeyProducts(shape_, n_);
       for (int64_t h = 0; h < shape_.ratio; ++h)
         rebuild(chunk, h);
     }
     for (int64_t chunk = chunks_; chunk-- > 0;) {
-      enter(chunk);
+      enter(chunk, chunk - 1);
       s_.keys.computeProducts(shape_, n_);
       transpose(n_, shape_.dk, s_.keys.queries, shape_.ldk, s_.queriesT, kChunk);
       clear(s_.sumQK, kChunk * kChunk);
@@ -114,27 +114,44 @@ public:
 private:
   static void clear(float *x, int64_t count) { __builtin_memset(x, 0, count * sizeof(float)); }
 
-  void enter(int64_t chunk) {
+  /// Starts on a chunk; `next` is the one after it in the walk.
+  void enter(int64_t chunk, int64_t next) {
     row_ = begin_ + chunk * kChunk;
-    n_ = end_ - row_ < kChunk ? end_ - row_ : kChunk;
+    n_ = rowsOf(chunk);
+    nextRow_ = begin_ + next * kChunk;
+    nextRows_ = next >= 0 && next < chunks_ ? rowsOf(next) : 0;
     s_.keys.load(shape_, {call_.args[kQ], keyHead_}, {call_.args[kK], keyHead_}, row_, n_, scale_);
+    for (int arg : {kQ, kK})
+      prefetchTile<false>({call_.args[arg], keyHead_}, nextRow_, nextRows_, 0, shape_.dk);
+  }
+
+  int64_t rowsOf(int64_t chunk) const {
+    int64_t row = begin_ + chunk * kChunk;
+    return end_ - row < kChunk ? end_ - row : kChunk;
+  }
+
+  void prefetchNext(int arg, int64_t head, int64_t cols) const {
+    prefetchTile<false>({call_.args[arg], head}, nextRow_, nextRows_, 0, cols);
   }
 
   /// Gates and T of a value head.
   void loadGates(int64_t head) {
     s_.gates.load({call_.args[kG], head}, {call_.args[kBeta], head}, row_, n_);
-    if (call_.args[kInverse])
+    if (call_.args[kInverse]) {
       loadTile({call_.args[kInverse], head}, row_, n_, 0, kChunk, s_.inverse, kChunk);
-    else
-      invertChunk(s_.keys.kk, s_.gates.beta, n_, s_.inverse, s_.p);
+      prefetchNext(kInverse, head, kChunk);
+    } else {
+      invertChunk(s_.keys.kk, s_.gates.beta, n_, s_.inverse);
+    }
     multiplyElements(s_.inverse, s_.gates.d, n_);
   }
 
   /// e^(gamma_C - gamma) K.
   void scaleKeysToEnd() {
     for (int64_t i = 0; i < n_; ++i)
-      for (int64_t d = 0; d < shape_.dk; ++d)
-        s_.toEndKeys[i * shape_.ldk + d] = s_.gates.toEnd[i] * s_.keys.keys[i * shape_.ldk + d];
+      QRT_ROW_LOOP
+    for (int64_t d = 0; d < shape_.dk; ++d)
+      s_.toEndKeys[i * shape_.ldk + d] = s_.gates.toEnd[i] * s_.keys.keys[i * shape_.ldk + d];
   }
 
   /// R and V' of the chunk, and the next state.
@@ -144,6 +161,7 @@ private:
     loadGates(head);
     float *r = s_.saved.residual(chunk, h);
     loadTile({call_.args[kV], head}, row_, n_, 0, dv, r, ldv);
+    prefetchNext(kV, head, dv);
     float *x = s_.x;
     if (!first)
       multiply(n_, dv, shape_.dk, {s_.keys.keys, shape_.ldk}, s_.saved.state(chunk, h), ldv, 0.0f, x, ldv);
@@ -151,8 +169,10 @@ private:
       float beta = s_.gates.beta[i], decay = s_.gates.decay[i];
       float *__restrict rRow = r + i * ldv, *__restrict xRow = x + i * ldv;
       if (!first)
-        for (int64_t j = 0; j < ldv; ++j)
-          rRow[j] -= decay * xRow[j];
+        QRT_ROW_LOOP
+      for (int64_t j = 0; j < ldv; ++j)
+        rRow[j] -= decay * xRow[j];
+      QRT_ROW_LOOP
       for (int64_t j = 0; j < ldv; ++j)
         xRow[j] = beta * rRow[j];
     }
@@ -174,12 +194,14 @@ private:
   void addAndDot(const float *with, const float *weight, float *sums) {
     int64_t lanes = padded(n_);
     float *__restrict dots = s_.laneSums;
+    QRT_ROW_LOOP
     for (int64_t i = 0; i < lanes; ++i)
       dots[i] = 0.0f;
     for (int64_t d = 0; d < shape_.dk; ++d) {
       const float *__restrict product = s_.product + d * kChunk, *__restrict other = with + d * kChunk;
       const float *__restrict w = weight;
       float *__restrict sum = sums + d * kChunk;
+      QRT_ROW_LOOP
       for (int64_t i = 0; i < lanes; ++i) {
         float value = w[i] * product[i];
         sum[i] += value;
@@ -197,6 +219,8 @@ private:
     for (int64_t i = 0; i < n_ * kChunk; ++i)
       s_.p[i] = s_.keys.qk[i] * gates.d[i];
     loadTile({call_.args[kDOut], head}, row_, n_, 0, dv, s_.dOut, ldv);
+    prefetchNext(kDOut, head, dv);
+    prefetchTile<true>({call_.args[kDV], head}, row_, n_, 0, dv);
     float *dState = s_.dStates + h * s_.saved.stateSize;
     const float *state = s_.saved.state(chunk, h), *valuesT = s_.saved.valuesT(chunk, h);
     alignas(64) float ones[kChunk];
@@ -222,8 +246,9 @@ private:
     const float *residual = s_.saved.residual(chunk, h);
     for (int64_t i = 0; i < n_; ++i) {
       float *__restrict dX = s_.dX + i * ldv, *__restrict dOut = s_.dOut + i * ldv;
-      dBeta_[i] += dot(dX, residual + i * ldv, ldv);
+      dBeta_[i] += dotRows(dX, residual + i * ldv, ldv);
       float beta = gates.beta[i], decay = gates.decay[i];
+      QRT_ROW_LOOP
       for (int64_t j = 0; j < ldv; ++j) {
         dX[j] *= beta;
         dOut[j] *= decay;
@@ -239,7 +264,7 @@ private:
         writes[i] = s_.laneSums[i];
       if (!first) {
         for (int64_t d = 0; d < dk; ++d)
-          through += dot(dState + d * ldv, state + d * ldv, ldv);
+          through += dotRows(dState + d * ldv, state + d * ldv, ldv);
         through *= gates.total;
       }
     }
@@ -252,6 +277,7 @@ private:
       for (int64_t i = 0; i < n_; ++i) {
         float factor = -gates.decay[i];
         float *__restrict y = s_.dX + i * ldv;
+        QRT_ROW_LOOP
         for (int64_t j = 0; j < ldv; ++j)
           y[j] *= factor;
       }
@@ -279,6 +305,7 @@ private:
       float *__restrict sumQK = s_.sumQK + i * kChunk, *__restrict sumKK = s_.sumKK + i * kChunk;
       alignas(64) float overBeta[kChunk];
       float beta = s_.gates.beta[i];
+      QRT_ROW_LOOP
       for (int64_t j = 0; j < kChunk; ++j) {
         float scores = j <= i ? dP[j] * d[j] : 0.0f;
         float keys = j < i ? -dA[j] * d[j] : 0.0f;
@@ -287,10 +314,11 @@ private:
         overBeta[j] = keys * kk[j];
         below[j] += static_cast<double>(scores * qk[j] + beta * overBeta[j]);
       }
-      dBeta_[i] = sum(overBeta, kChunk);
+      dBeta_[i] = sumRow(overBeta, kChunk);
       double pairs = 0.0;
       {
 #pragma clang fp reassociate(on)
+        QRT_ROW_LOOP
         for (int64_t j = 0; j < kChunk; ++j)
           pairs += j < i ? below[j] : 0.0;
       }
@@ -329,7 +357,7 @@ private:
   int64_t keyHead_, begin_, end_, chunks_;
   float scale_;
   Scratch &s_;
-  int64_t row_ = 0, n_ = 0;
+  int64_t row_ = 0, n_ = 0, nextRow_ = 0, nextRows_ = 0;
   float dBeta_[kChunk] = {};
   double dG_[kChunk] = {};
 };

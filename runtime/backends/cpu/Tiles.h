@@ -7,7 +7,7 @@
 
 #include <cassert>
 
-#include "runtime/backends/cpu/SmallGemm.h"
+#include "runtime/backends/cpu/Lanes.h"
 #include "runtime/backends/cpu/VectorMath.h"
 
 namespace qrt::cpu::QRT_ISA {
@@ -49,10 +49,12 @@ QRT_INLINE void loadTile(const HeadRows &from, int64_t row, int64_t rows, int64_
     float *to = tile + i * ld;
     if (from.bf16) {
       const BF16 *x = from.b16(row + i) + col;
+      QRT_ROW_LOOP
       for (int64_t j = 0; j < cols; ++j)
         to[j] = scale * toFloat(x[j]);
     } else {
       const float *x = from.f32(row + i) + col;
+      QRT_ROW_LOOP
       for (int64_t j = 0; j < cols; ++j)
         to[j] = scale * x[j];
     }
@@ -69,13 +71,27 @@ QRT_INLINE void storeTile(const float *tile, int64_t ld, int64_t rows, int64_t c
     const float *x = tile + i * ld;
     if (to.bf16) {
       BF16 *y = to.b16(row + i) + col;
+      QRT_ROW_LOOP
       for (int64_t j = 0; j < cols; ++j)
         y[j] = toBF16(scale * x[j]);
     } else {
       float *y = to.f32(row + i) + col;
+      QRT_ROW_LOOP
       for (int64_t j = 0; j < cols; ++j)
         y[j] = scale * x[j];
     }
+  }
+}
+
+/// Brings columns [col, col + cols) of the rows near, to be read or written soon: rows of one head lie so far apart that the processor does not foresee them.
+template <bool Write> QRT_INLINE void prefetchTile(const HeadRows &rows, int64_t row, int64_t count, int64_t col,
+                                                  int64_t cols) {
+  constexpr int64_t kLine = 64;
+  int64_t bytesEach = rows.bf16 ? 2 : 4;
+  for (int64_t i = row; i < row + count; ++i) {
+    const std::byte *at = rows.data + (i * rows.stride + col) * bytesEach;
+    for (int64_t b = 0; b < cols * bytesEach; b += kLine)
+      __builtin_prefetch(at + b, Write, 2);
   }
 }
 

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// bench-mixing [THREADS [ROW]]: time and GFLOP/s of the CPU backend's token-mixing kernels. The arithmetic counted is
+// what the documents at hand need by the chunked or causal formulas, not what the kernels do on top (rebuilding, masked
+// halves of tiles).
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <time.h>
+
+#include "runtime/backends/cpu/CpuKernel.h"
+
+using namespace qrt;
+using namespace qrt::cpu;
+
+namespace {
+
+struct Row {
+  std::vector<int64_t> lengths;
+  int64_t tokens() const { return std::accumulate(lengths.begin(), lengths.end(), int64_t{0}); }
+  BucketShape bucket() const {
+    return {tokens(), static_cast<int64_t>(lengths.size()), *std::max_element(lengths.begin(), lengths.end()), 0};
+  }
+  /// Pairs of a query and a key that it sees.
+  double pairs() const {
+    double sum = 0;
+    for (int64_t n : lengths)
+      sum += 0.5 * static_cast<double>(n) * static_cast<double>(n + 1);
+    return sum;
+  }
+};
+
+std::vector<int32_t> makeTable(const Row &row) {
+  SegmentLayout layout{row.bucket()};
+  std::vector<int32_t> table(layout.size(), -1);
+  std::vector<std::pair<int64_t, int64_t>> tiles;
+  int64_t at = 0, chunks = 0;
+  for (size_t d = 0; d < row.lengths.size(); ++d) {
+    table[layout.documentOffsets() + d] = static_cast<int32_t>(at);
+    for (int64_t t = 0; t < row.lengths[d]; ++t, ++at) {
+      table[layout.tokenDocument() + at] = static_cast<int32_t>(d);
+      if (t % kChunkTokens == 0) {
+        table[layout.chunkStart() + chunks++] = static_cast<int32_t>(at);
+        tiles.emplace_back(-std::min(t + kTileTokens, row.lengths[d]), at);
+      }
+    }
+  }
+  table[layout.documentOffsets() + row.lengths.size()] = static_cast<int32_t>(at);
+  std::sort(tiles.begin(), tiles.end());
+  for (size_t i = 0; i < tiles.size(); ++i)
+    table[layout.tileStart() + i] = static_cast<int32_t>(tiles[i].second);
+  table[0] = static_cast<int32_t>(at);
+  table[1] = static_cast<int32_t>(row.lengths.size());
+  table[2] = static_cast<int32_t>(chunks);
+  table[3] = static_cast<int32_t>(tiles.size());
+  table[4] = 0;
+  return table;
+}
+
+/// A tensor with memory: random values of this mean and standard deviation.
+struct Data {
+  Data(DType dtype, std::vector<int64_t> dims, float scale = 1, float mean = 0) {
+    tensor.shape.dtype = dtype;
+    tensor.shape.rank = static_cast<int>(dims.size());
+    int64_t stride = 1;
+    for (int i = tensor.shape.rank - 1; i >= 0; --i) {
+      tensor.shape.dims[i] = dims[i];
+      tensor.shape.strides[i] = stride;
+      stride *= dims[i];
+    }
+    memory.resize(stride * byteSize(dtype));
+    tensor.data = memory.data();
+    static std::minstd_rand random(1);
+    for (int64_t i = 0; i < stride; ++i) {
+      // Uniform, of the same variance.
+      float value = mean + scale * (static_cast<float>(random() >> 7) * 0x1p-24f - 0.5f) * 3.4641f;
+      uint32_t bits;
+      std::memcpy(&bits, &value, 4);
+      if (dtype == DType::F32)
+        std::memcpy(&memory[i * 4], &value, 4);
+      else
+        memory[i * 2] = std::byte(bits >> 16), memory[i * 2 + 1] = std::byte(bits >> 24);
+    }
+  }
+  Data(std::vector<int32_t> table) {
+    tensor.shape = {DType::I32, 1, {static_cast<int64_t>(table.size())}, {1}};
+    memory.resize(table.size() * 4);
+    std::memcpy(memory.data(), table.data(), memory.size());
+    tensor.data = memory.data();
+  }
+  Tensor tensor;
+  std::vector<std::byte> memory;
+};
+
+/// Seconds: of the clock, or of this process's work where it has one thread, which other work on the machine does not
+/// lengthen.
+double now(int threads) {
+  timespec time;
+  clock_gettime(threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// The best of several calls, in seconds.
+double measure(Kernel kernel, std::vector<Data *> data, double param, const Row &row, int threads) {
+  std::vector<Tensor> args;
+  std::vector<ArgEffect> effects;
+  for (size_t i = 0; i < data.size(); ++i) {
+    args.push_back(data[i] ? data[i]->tensor : Tensor());
+    effects.push_back(ArgEffect::Write);
+  }
+  std::vector<ParamValue> params = {{.f = param}};
+  ThreadPool pool(threads);
+  Call call{kernel, args, effects, params, row.bucket(), pool};
+  const KernelImpl &impl = kernelImpl(kernel);
+  call.scratchPerThread = impl.scratchBytes ? (impl.scratchBytes(call) + 63) / 64 * 64 : 0;
+  std::vector<std::byte> scratch(call.scratchPerThread * threads + 64);
+  call.scratch = reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
+  double best = HUGE_VAL, total = 0;
+  for (int i = 0; i < 3 || (total < 0.5 && i < 50); ++i) {
+    double start = now(threads);
+    impl.run(call);
+    double seconds = now(threads) - start;
+    best = std::min(best, seconds);
+    total += seconds;
+  }
+  return best;
+}
+
+void print(const char *what, double seconds, double flops) {
+  std::printf("   %s %9.3f ms %7.1f GFLOP/s", what, seconds * 1e3, flops / seconds * 1e-9);
+}
+
+void attention(const Row &row, DType md, int64_t heads, int64_t keyHeads, int64_t width, int threads) {
+  int64_t t = row.tokens();
+  Data docs(makeTable(row)), q(md, {t, heads, width}), k(md, {t, keyHeads, width}), v(md, {t, keyHeads, width});
+  Data gate(md, {t, heads, width}), y(md, {t, heads, width}), lse(DType::F32, {t, heads}), o(md, {t, heads, width});
+  Data dy(md, {t, heads, width}), dq = Data(md, {t, heads, width}), dk(md, {t, keyHeads, width}),
+                                  dv(md, {t, keyHeads, width}), dgate(md, {t, heads, width});
+  double scale = 1 / std::sqrt(static_cast<double>(width)), pairs = row.pairs() * static_cast<double>(heads * width);
+  std::printf("attention %s %2ld/%ld x %3ld ", std::string(dtypeName(md)).c_str(), heads, keyHeads, width);
+  print("forward", measure(Kernel::Attention, {&docs, &q, &k, &v, &gate, &y, &lse, &o}, scale, row, threads),
+        4 * pairs);
+  print("backward",
+        measure(Kernel::AttentionGrad, {&docs, &q, &k, &v, &gate, &lse, &o, &dy, &dq, &dk, &dv, &dgate}, scale, row,
+                threads),
+        10 * pairs);
+  std::printf("\n");
+}
+
+void deltaRule(const Row &row, DType md, int64_t keyHeads, int64_t heads, int64_t width, int threads) {
+  int64_t t = row.tokens(), channels = (2 * keyHeads + heads) * width;
+  Data docs(makeTable(row)), q(md, {t, keyHeads, width}), k(md, {t, keyHeads, width}, 1 / std::sqrt(float(width)));
+  Data v(md, {t, heads, width}), g(DType::F32, {t, heads}, 0.01f, -0.1f), beta(md, {t, heads}, 0.05f, 0.5f);
+  Data out(md, {t, heads, width}), inverse(DType::F32, {t, heads, kChunkTokens}), dout(md, {t, heads, width});
+  Data dq(md, {t, keyHeads, width}), dk(md, {t, keyHeads, width}), dv(md, {t, heads, width}),
+      dg(DType::F32, {t, heads}), dbeta(md, {t, heads});
+  double scale = 1 / std::sqrt(static_cast<double>(width));
+  // By the formulas of a whole chunk, products with triangles at half.
+  double wide = 2.0 * static_cast<double>(t * heads * width * width),
+         chunk = static_cast<double>(t * width * kChunkTokens);
+  double shared = static_cast<double>(keyHeads) * chunk, own = static_cast<double>(heads) * chunk;
+  std::printf("delta rule %s %2ld/%2ld x %3ld", std::string(dtypeName(md)).c_str(), keyHeads, heads, width);
+  print("forward", measure(Kernel::GatedDeltaRule, {&docs, &q, &k, &v, &g, &beta, &out, &inverse}, scale, row, threads),
+        3 * wide + 2 * shared + 2 * own);
+  print("backward",
+        measure(Kernel::GatedDeltaRuleGrad, {&docs, &q, &k, &v, &g, &beta, &inverse, &dout, &dq, &dk, &dv, &dg, &dbeta},
+                scale, row, threads),
+        8 * wide + 6 * shared + 5 * own);
+  std::printf("\n");
+
+  Data qkv(md, {t, channels}), a(md, {t, heads}), b(md, {t, heads}), weight(md, {channels, 1, 4}),
+      aLog(DType::F32, {heads}), bias(md, {heads});
+  Data dqkv(md, {t, channels}), da(md, {t, heads}), db(md, {t, heads}), dweight(DType::F32, {channels, 1, 4}),
+      daLog(DType::F32, {heads}), dbias(DType::F32, {heads});
+  double forward = measure(Kernel::GatedDeltaInputs,
+                           {&docs, &qkv, &b, &a, &weight, &aLog, &bias, &q, &k, &v, &g, &beta}, 1e-6, row, threads);
+  double backward = measure(Kernel::GatedDeltaInputsGrad,
+                            {&docs, &qkv, &b, &a, &weight, &aLog, &bias, &dq, &dk, &dv, &dg, &dbeta, &dqkv, &db, &da,
+                             &dweight, &daLog, &dbias},
+                            1e-6, row, threads);
+  double bytes = static_cast<double>(t * channels * byteSize(md));
+  std::printf("    inputs             ");
+  std::printf("   forward %9.3f ms %7.1f GB/s       backward %9.3f ms %7.1f GB/s\n", forward * 1e3,
+              2 * bytes / forward * 1e-9, backward * 1e3, 3 * bytes / backward * 1e-9);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  int threads = argc > 1 ? std::atoi(argv[1]) : 2;
+  struct {
+    const char *name;
+    Row row;
+  } rows[] = {
+      {"one of 4096", {{4096}}},
+      {"4 of 1024", {{1024, 1024, 1024, 1024}}},
+      {"uneven, 2048", {{700, 31, 402, 120, 255, 90, 300, 150}}},
+      {"32 of 64", {std::vector<int64_t>(32, 64)}},
+  };
+  for (auto &[name, row] : rows) {
+    if (argc > 2 && std::string(name).find(argv[2]) == std::string::npos)
+      continue;
+    std::printf("%s tokens, %d threads\n", name, threads);
+    for (DType md : {DType::F32, DType::BF16}) {
+      attention(row, md, 8, 2, 256, threads);
+      attention(row, md, 4, 2, 64, threads);
+      deltaRule(row, md, 4, 8, 128, threads);
+      deltaRule(row, md, 4, 4, 32, threads);
+    }
+  }
+  return 0;
+}
