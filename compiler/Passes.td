@@ -100,13 +100,49 @@ def VerifyGrad : Pass<"verify-grad", "mlir::ModuleOp"> {
 // bucketed
 //===----------------------------------------------------------------------===//
 
+def SpecializeBuckets : Pass<"specialize-buckets", "mlir::ModuleOp"> {
+  let summary = "entry functions of each bucket: every extent known";
+  let description = [{
+    @step becomes @step.8192x16x8192x4096 and so on for each bucket; the functions for any row stay, to make those of further buckets from, and later passes
+    leave them alone.
+  }];
+  let options = [Option<"buckets", "buckets", "std::string", "", "TOKENS or TOKENSxDOCUMENTSxLONGESTxTRAINED, separated by commas">];
+}
+
+def VerifyBucketed : Pass<"verify-bucketed", "mlir::ModuleOp"> {
+  let summary = "every bucket has its entry functions, of static shapes";
+}
+
 //===----------------------------------------------------------------------===//
 // fused
 //===----------------------------------------------------------------------===//
 
+def FuseGradientSums : Pass<"fuse-gradient-sums", "mlir::ModuleOp"> {
+  let summary = "sums of gradients go into the ops that compute a term of them";
+  let description = [{
+    `add(sum, dW)` becomes the operand `into` of the op that computes dW, and `add(d, dx)` of an rms_norm_grad's dx an add_rms_norm_grad: its kernel adds a
+    cotangent that came by another way.
+  }];
+}
+
+def VerifyFused : Pass<"verify-fused", "mlir::ModuleOp"> {
+  let summary = "no pointwise op is left";
+}
+
 //===----------------------------------------------------------------------===//
 // remat
 //===----------------------------------------------------------------------===//
+
+def Remat : Pass<"remat", "mlir::ModuleOp"> {
+  let summary = "backward passes compute cheap activations again instead of keeping them";
+  let options = [Option<"policy", "policy", "qt::RematPolicy", "qt::RematPolicy::None", "what is computed again",
+    "llvm::cl::values(clEnumValN(qt::RematPolicy::None, \"none\", \"nothing\"), "
+    "clEnumValN(qt::RematPolicy::MemoryBound, \"memory-bound\", \"outputs of norms, convolutions, gates and SwiGLU\"))">];
+}
+
+def VerifyRemat : Pass<"verify-remat", "mlir::ModuleOp"> {
+  let summary = "what is computed again waits for the backward pass";
+}
 
 //===----------------------------------------------------------------------===//
 // planned

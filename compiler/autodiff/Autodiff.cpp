@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/autodiff/Autodiff.h"
+#include "dialects/qt/Accumulation.h"
+#include "dialects/qt/Residuals.h"
 #include "dialects/qt/TypeChecks.h"
 
 using namespace mlir;
@@ -107,23 +109,14 @@ private:
   /// The same op with all its residual results; `op` itself if it has them.
   Operation *withResiduals(Operation *op) {
     SmallVector<Type> residuals = cast<qt::ResidualOpInterface>(op).getResidualTypes();
-    // Residuals are the optional results.
-    size_t primal = llvm::count_if(qrt::kernelInfo(cast<qt::KernelBackedOpInterface>(op).getKernel()).args,
-                                   [](const qrt::ArgInfo &arg) { return arg.effect == qrt::ArgEffect::Write; });
-    if (op->getNumResults() == primal + residuals.size())
+    unsigned primals = qt::numPrimals(op);
+    if (op->getNumResults() == primals + residuals.size())
       return op;
-    SmallVector<Type> types(TypeRange(op->getResultTypes()).take_front(primal));
+    SmallVector<Type> types(TypeRange(op->getResultTypes()).take_front(primals));
     llvm::append_range(types, residuals);
-    NamedAttrList attributes(op->getAttrDictionary());
-    if (auto segments = op->getAttrOfType<DenseI32ArrayAttr>("resultSegmentSizes")) {
-      SmallVector<int32_t> sizes(segments.size(), 0);
-      std::fill_n(sizes.begin(), types.size(), 1);
-      attributes.set("resultSegmentSizes", DenseI32ArrayAttr::get(op->getContext(), sizes));
-    }
     OpBuilder::InsertionGuard guard(builder_);
     builder_.setInsertionPoint(op);
-    OperationState state(op->getLoc(), op->getName(), op->getOperands(), types, attributes.getAttrs());
-    Operation *complete = builder_.create(state);
+    Operation *complete = qt::cloneWithResults(builder_, op, op->getOperands(), types);
     for (auto [before, after] : llvm::zip(op->getResults(), complete->getResults()))
       before.replaceAllUsesWith(after);
     op->erase();
@@ -168,25 +161,13 @@ FailureOr<Contributions> appendReversePass(func::FuncOp function, Value loss, Va
   return std::move(pass.contributions);
 }
 
-/// Whether the op can give this result in the accumulator's type.
-static bool canAccumulate(OpResult result) {
-  if (isa<qt::LinearWeightGradOp>(result.getOwner()))
-    return true;
-  auto op = dyn_cast<qt::KernelBackedOpInterface>(result.getOwner());
-  if (!op)
-    return false;
-  for (auto [info, argument] : llvm::zip(qrt::kernelInfo(op.getKernel()).args, qt::kernelArguments(op)))
-    if (argument.write == result)
-      return qrt::isAccumulate(info.effect);
-  return false;
-}
-
 Value asAccumulator(OpBuilder &builder, Value gradient) {
   auto type = cast<RankedTensorType>(gradient.getType());
   auto wide = RankedTensorType::get(type.getShape(), qt::accumulatorType(type.getElementType()));
   if (type == wide)
     return gradient;
-  if (auto result = dyn_cast<OpResult>(gradient); result && result.use_empty() && canAccumulate(result)) {
+  if (auto result = dyn_cast<OpResult>(gradient);
+      result && result.use_empty() && llvm::is_contained(qt::accumulatingResults(result.getOwner()), result)) {
     gradient.setType(wide);
     return gradient;
   }
