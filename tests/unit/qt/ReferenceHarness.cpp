@@ -31,9 +31,13 @@ std::string evaluationError(const std::string &text, const Inputs<double> &input
 }
 
 std::string with(std::string text, const std::map<std::string, std::string> &values) {
-  for (auto &[name, value] : values)
-    for (size_t at; (at = text.find("$" + name)) != std::string::npos;)
-      text.replace(at, name.size() + 1, value);
+  // A value may hold names itself.
+  for (bool found = true; found;) {
+    found = false;
+    for (auto &[name, value] : values)
+      for (size_t at; (at = text.find("$" + name)) != std::string::npos; found = true)
+        text.replace(at, name.size() + 1, value);
+  }
   return text;
 }
 
