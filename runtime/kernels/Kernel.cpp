@@ -10,8 +10,8 @@ namespace {
 
 // Each list starts with a sentinel so that a kernel without arguments or parameters has a valid array.
 #define QRT_KERNEL(Name, text)                                                                                         \
-  constexpr ArgInfo kArgs##Name[] = {{"", ArgEffect::Read}
-#define QRT_ARG(name, Effect) , {#name, ArgEffect::Effect}
+  constexpr ArgInfo kArgs##Name[] = {{"", ArgEffect::Read, ""}
+#define QRT_ARG(name, Effect, type) , {#name, ArgEffect::Effect, type}
 #define QRT_KERNEL_END()                                                                                               \
   }                                                                                                                    \
   ;

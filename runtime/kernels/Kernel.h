@@ -43,6 +43,8 @@ enum class ArgEffect : uint8_t {
 struct ArgInfo {
   std::string_view name;
   ArgEffect effect;
+  /// Element types and extents, as the catalog spells them.
+  std::string_view type;
 };
 
 enum class ParamType : uint8_t { Int, Float };
