@@ -132,15 +132,11 @@ template <typename Scalar> LogicalResult evaluateOps(Block &block, Frame<Scalar>
   return success();
 }
 
-/// T, as a value among these has it.
-template <typename Scalar>
-static std::optional<int64_t> tokensOf(const ValueMap<Scalar> &values, ValueRange candidates) {
-  for (Value value : candidates) {
-    auto it = values.find(value);
-    if (it != values.end())
-      if (auto *docs = std::get_if<Segments>(&it->second))
-        return docs->tokens;
-  }
+/// T, if there are documents among the values.
+template <typename Scalar> static std::optional<int64_t> tokensOf(const ValueMap<Scalar> &values) {
+  for (auto &[value, datum] : values)
+    if (auto *docs = std::get_if<Segments>(&datum))
+      return docs->tokens;
   return std::nullopt;
 }
 
@@ -149,7 +145,7 @@ static std::optional<int64_t> tokensOf(const ValueMap<Scalar> &values, ValueRang
 //===----------------------------------------------------------------------===//
 
 template <typename Scalar> LogicalResult evaluateOp(Operation *op, ValueMap<Scalar> &values) {
-  Frame<Scalar> frame(values, tokensOf(values, op->getOperands()), nullptr);
+  Frame<Scalar> frame(values, tokensOf(values), nullptr);
   return evaluateIn(op, frame);
 }
 
@@ -159,6 +155,7 @@ template <typename Scalar> FailureOr<Datum<Scalar>> evaluateValue(Value value, V
     return known->second;
   if (!value.getDefiningOp())
     return emitError(value.getLoc()) << "no value was given for a block argument of type " << value.getType();
+  Frame<Scalar> frame(values, tokensOf(values), nullptr);
   // Operands before the ops that read them, without recursion: models are deep.
   Block *block = value.getParentBlock();
   SmallVector<std::pair<Operation *, bool>> work{{value.getDefiningOp(), false}};
@@ -168,7 +165,7 @@ template <typename Scalar> FailureOr<Datum<Scalar>> evaluateValue(Value value, V
     if (done.contains(op))
       continue;
     if (ready) {
-      if (failed(evaluateOp(op, values)))
+      if (failed(evaluateIn(op, frame)))
         return failure();
       done.insert(op);
       continue;
@@ -186,7 +183,7 @@ template <typename Scalar> FailureOr<Datum<Scalar>> evaluateValue(Value value, V
 }
 
 template <typename Scalar> FailureOr<std::vector<Datum<Scalar>>> evaluateBlock(Block &block, ValueMap<Scalar> &values) {
-  Frame<Scalar> frame(values, tokensOf(values, block.getArguments()), nullptr);
+  Frame<Scalar> frame(values, tokensOf(values), nullptr);
   if (failed(evaluateOps(block, frame, /*dropDead=*/false)))
     return failure();
   std::vector<Datum<Scalar>> results;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The reference evaluator: what a module of the qt dialect means. It is `ideal`: numbers are real (f64), casts are
-// identities, nothing is rounded to an element type. Every op has one small function (TensorOps.cpp, ModelOps.cpp,
-// CompoundOps.cpp, GradOps.cpp, StateOps.cpp) that follows its mathematics (docs/model.md) and no implementation:
-// compounds by recurrence and softmax, gradients by the recurrent backward.
+// identities, nothing is rounded to an element type (but the frequencies of the rotary embedding are numbers of f32, as
+// the model defines them). Every op has one small function (TensorOps.cpp, ModelOps.cpp, CompoundOps.cpp, GradOps.cpp,
+// StateOps.cpp) that follows its mathematics (docs/model.md) and no implementation: compounds by recurrence and
+// softmax, gradients by the recurrent backward.
 //
 // Tail tokens, those past the last document, read as zeros and become zeros wherever tokens are mixed, residuals
 // included.
@@ -58,7 +59,7 @@ mlir::FailureOr<Outputs<Scalar>> evaluateFunction(mlir::ModuleOp module, llvm::S
                                                   const Inputs<Scalar> &inputs);
 
 /// Evaluates one op, attached to a function or not, on the values of its operands, and adds those of its results to
-/// `values`. Ops of state are refused: they need a function.
+/// `values`. T is that of the documents among `values`. Ops of state are refused: they need a function.
 template <typename Scalar> mlir::LogicalResult evaluateOp(mlir::Operation *op, ValueMap<Scalar> &values);
 
 /// Evaluates what `value` depends on, from the given values (arguments of a region or of a function, say) on, and adds

@@ -8,8 +8,16 @@
 
 namespace qt::reference {
 
+/// theta^(-2i/rotaryDims) as the model defines it (docs/model.md, Full attention 3): a number of f32, from an exponent
+/// and a power rounded to f32. These roundings belong to the model: at a position of thousands another frequency is
+/// another angle.
+inline double ropeFrequency(double theta, int64_t i, int64_t rotaryDims) {
+  float exponent = static_cast<float>(2 * i) / static_cast<float>(rotaryDims);
+  return 1.0f / static_cast<float>(std::pow(theta, static_cast<double>(exponent)));
+}
+
 /// Rotary position embedding of x [T,heads,D] (docs/model.md, Full attention 3): rotates the pairs (i, i +
-/// rotaryDims/2) by position * theta^(-2i/rotaryDims), the position counted from the start of each document; by the
+/// rotaryDims/2) by position * ropeFrequency, the position counted from the start of each document; by the
 /// opposite angle, which is the adjoint, if `backward`. Zeros in the tail.
 template <typename Scalar>
 Tensor<Scalar> rope(const Segments &docs, const Tensor<Scalar> &x, double theta, int64_t rotaryDims,
@@ -20,8 +28,7 @@ Tensor<Scalar> rope(const Segments &docs, const Tensor<Scalar> &x, double theta,
     for (int64_t t = docs.begin(d); t < docs.end(d); ++t) {
       std::copy_n(x.at(t), heads * width, y.at(t));
       for (int64_t i = 0; i < half; ++i) {
-        double angle = static_cast<double>(t - docs.begin(d)) *
-                       std::pow(theta, -2.0 * static_cast<double>(i) / static_cast<double>(rotaryDims));
+        double angle = static_cast<double>(t - docs.begin(d)) * ropeFrequency(theta, i, rotaryDims);
         Scalar cosine(std::cos(angle)), sine(backward ? -std::sin(angle) : std::sin(angle));
         for (int64_t head = 0; head < heads; ++head) {
           const Scalar *in = x.at(t, head);

@@ -73,7 +73,7 @@ TEST(ReferenceModelOps, RopeTurnsComplexNumbers) {
       double *out = expected.at(t, head), position = static_cast<double>(t < 3 ? t : t - 3);
       for (int i = 0; i < 2; ++i) {
         std::complex<double> turned =
-            std::complex(in[i], in[i + 2]) * std::polar(1.0, position * (i == 0 ? 1.0 : 0.01));
+            std::complex(in[i], in[i + 2]) * std::polar(1.0, position * (i == 0 ? 1.0 : static_cast<double>(0.01f)));
         out[i] = turned.real();
         out[i + 2] = turned.imag();
       }
