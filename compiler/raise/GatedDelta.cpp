@@ -294,6 +294,8 @@ struct RaiseGatedDelta : impl::RaiseGatedDeltaBase<RaiseGatedDelta> {
       FailureOr<Match> match = Matcher(scan).match(difference);
       if (failed(match)) {
         InFlightDiagnostic diagnostic = scan.emitOpError() << "is not the gated delta rule: " << difference.text;
+        if (StringRef(difference.text).contains('['))
+          diagnostic << " (S is the state; x0, x1, ... are the rows)";
         if (difference.where && difference.where != scan)
           diagnostic.attachNote(difference.where->getLoc()) << "here";
         signalPassFailure();

@@ -10,7 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 
@@ -318,14 +318,15 @@ FailureOr<Form> Multilinear::buildOp(Operation *op) {
 
 std::string Multilinear::text(const Term &term) const {
   auto letter = [](int index) { return index >= 0 ? std::string(1, 'a' + index) : std::string(1, 's' + ~index); };
-  std::string text =
-      sameNumber(term.coefficient, 1) && !term.factors.empty() ? "" : llvm::formatv("{0} ", term.coefficient).str();
+  SmallVector<std::string> parts;
+  if (term.factors.empty() || !sameNumber(std::abs(term.coefficient), 1))
+    llvm::raw_string_ostream(parts.emplace_back()) << llvm::format("%g", term.coefficient);
   for (const Factor &factor : term.factors) {
     const std::string &name = names_[leafOf(factor.atom)];
-    text += (isExp(factor.atom) ? "exp(" + name + ")" : name) + "[" +
-            llvm::join(llvm::map_range(factor.indices, letter), ",") + "] ";
+    parts.push_back((isExp(factor.atom) ? "exp(" + name + ")" : name) + "[" +
+                    llvm::join(llvm::map_range(factor.indices, letter), ",") + "]");
   }
-  return StringRef(text).rtrim().str();
+  return (sameNumber(term.coefficient, -1) && !term.factors.empty() ? "-" : "") + llvm::join(parts, " ");
 }
 
 std::string Multilinear::text(const Form &form) const {

@@ -63,7 +63,7 @@ public:
   static Term product(const Term &a, llvm::ArrayRef<int> aMap, const Term &b, llvm::ArrayRef<int> bMap,
                       llvm::ArrayRef<int64_t> summed);
 
-  /// Text for messages: "-1 x4[a] S[a,s,c] ...": dimensions are a, b, c; summed indices s, t, u.
+  /// Text for messages: "-x4[a] S[a,s,c] + ...": dimensions are a, b, c; summed indices s, t, u.
   std::string text(const Term &term) const;
   std::string text(const Form &form) const;
 
