@@ -3,6 +3,7 @@
 #define COMPILER_PASSES_H
 
 #include "dialects/qt/Qt.h"
+#include "dialects/step/Step.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

@@ -53,7 +53,7 @@ def Step_LayoutOp : Step_Op<"layout", [NoTerminator, SingleBlock, SymbolTable, I
 def Step_PlaceOp : Step_Op<"place", [Symbol, HasParent<"LayoutOp">]> {
   let summary = "the place of a symbol's buffer";
   let arguments = (ins SymbolNameAttr:$sym_name, Step_SpaceAttr:$space, Step_Bytes:$offset, TypeAttrOf<Step_MemRef>:$type);
-  let assemblyFormat = "$sym_name $space $offset `:` $type attr-dict";
+  let assemblyFormat = "$sym_name custom<Space>($space) $offset `:` $type attr-dict";
   let hasVerifier = 1;
 }
 
@@ -72,7 +72,7 @@ def Step_EntryOp : Step_Op<"entry", [Symbol, NoTerminator, SingleBlock, Isolated
                        Step_Bytes:$transient_bytes);
   let regions = (region SizedRegion<1>:$instructions);
   let assemblyFormat = [{
-    $sym_name custom<EntryKind>($kind) custom<Bucket>($bucket) `io` $io_bytes `transient` $transient_bytes attr-dict-with-keyword $instructions
+    $sym_name custom<KindAndBucket>($kind, $bucket) `io` $io_bytes `transient` $transient_bytes attr-dict-with-keyword $instructions
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;

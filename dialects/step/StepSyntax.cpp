@@ -22,12 +22,10 @@ static ParseResult parseKeyword(OpAsmParser &parser, AttrT &attr, Symbolize symb
   return success();
 }
 
-ParseResult parseEntryKind(OpAsmParser &parser, qt::EntryKindAttr &kind) {
-  return parseKeyword(parser, kind, [](StringRef s) { return qt::symbolizeEntryKind(s); }, "the kind of an entry");
+ParseResult parseSpace(OpAsmParser &parser, SpaceAttr &space) {
+  return parseKeyword(parser, space, [](StringRef s) { return symbolizeSpace(s); }, "a space");
 }
-void printEntryKind(OpAsmPrinter &printer, Operation *, qt::EntryKindAttr kind) {
-  printer << qt::stringifyEntryKind(kind.getValue());
-}
+void printSpace(OpAsmPrinter &printer, Operation *, SpaceAttr space) { printer << stringifySpace(space.getValue()); }
 ParseResult parseArgumentRole(OpAsmParser &parser, qt::ArgumentRoleAttr &role) {
   return parseKeyword(
       parser, role, [](StringRef s) { return qt::symbolizeArgumentRole(s); }, "the role of an argument");
@@ -42,7 +40,9 @@ void printResultRole(OpAsmPrinter &printer, Operation *, qt::ResultRoleAttr role
   printer << qt::stringifyResultRole(role.getValue());
 }
 
-ParseResult parseBucket(OpAsmParser &parser, DenseI64ArrayAttr &bucket) {
+ParseResult parseKindAndBucket(OpAsmParser &parser, qt::EntryKindAttr &kind, DenseI64ArrayAttr &bucket) {
+  if (parseKeyword(parser, kind, [](StringRef s) { return qt::symbolizeEntryKind(s); }, "the kind of an entry"))
+    return failure();
   SmallVector<int64_t> extents;
   if (succeeded(parser.parseOptionalKeyword("bucket")) &&
       parser.parseCommaSeparatedList(OpAsmParser::Delimiter::LessGreater,
@@ -51,10 +51,11 @@ ParseResult parseBucket(OpAsmParser &parser, DenseI64ArrayAttr &bucket) {
   bucket = DenseI64ArrayAttr::get(parser.getContext(), extents);
   return success();
 }
-void printBucket(OpAsmPrinter &printer, Operation *, DenseI64ArrayAttr bucket) {
+void printKindAndBucket(OpAsmPrinter &printer, Operation *, qt::EntryKindAttr kind, DenseI64ArrayAttr bucket) {
+  printer << qt::stringifyEntryKind(kind.getValue());
   if (bucket.empty())
     return;
-  printer << "bucket <";
+  printer << " bucket <";
   llvm::interleaveComma(bucket.asArrayRef(), printer);
   printer << ">";
 }

@@ -9,17 +9,19 @@
 
 namespace step {
 
-/// A bare keyword: `step`, `ids`, `loss`.
-mlir::ParseResult parseEntryKind(mlir::OpAsmParser &parser, qt::EntryKindAttr &kind);
-void printEntryKind(mlir::OpAsmPrinter &printer, mlir::Operation *, qt::EntryKindAttr kind);
+/// A bare keyword: `state`, `ids`, `loss`.
+mlir::ParseResult parseSpace(mlir::OpAsmParser &parser, SpaceAttr &space);
+void printSpace(mlir::OpAsmPrinter &printer, mlir::Operation *, SpaceAttr space);
 mlir::ParseResult parseArgumentRole(mlir::OpAsmParser &parser, qt::ArgumentRoleAttr &role);
 void printArgumentRole(mlir::OpAsmPrinter &printer, mlir::Operation *, qt::ArgumentRoleAttr role);
 mlir::ParseResult parseResultRole(mlir::OpAsmParser &parser, qt::ResultRoleAttr &role);
 void printResultRole(mlir::OpAsmPrinter &printer, mlir::Operation *, qt::ResultRoleAttr role);
 
-/// `bucket <tokens, documents, longest, trained>`, or nothing.
-mlir::ParseResult parseBucket(mlir::OpAsmParser &parser, mlir::DenseI64ArrayAttr &bucket);
-void printBucket(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::DenseI64ArrayAttr bucket);
+/// `step bucket <tokens, documents, longest, trained>`, or a kind alone.
+mlir::ParseResult parseKindAndBucket(mlir::OpAsmParser &parser, qt::EntryKindAttr &kind,
+                                     mlir::DenseI64ArrayAttr &bucket);
+void printKindAndBucket(mlir::OpAsmPrinter &printer, mlir::Operation *, qt::EntryKindAttr kind,
+                        mlir::DenseI64ArrayAttr bucket);
 
 /// `write` or `inout`.
 mlir::ParseResult parseWriteOrInOut(mlir::OpAsmParser &parser, mlir::UnitAttr &inOut);

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Static entry functions become step programs: the plan of each, spelled in the step dialect.
+#include "compiler/Passes.h"
+#include "compiler/lower/Target.h"
+#include "compiler/plan/EntryPlan.h"
+#include "dialects/qt/Entries.h"
+#include "dialects/step/Step.h"
+
+using namespace mlir;
+
+namespace qcc {
+
+#define GEN_PASS_DEF_LOWERTOSTEP
+#include "compiler/Passes.h.inc"
+
+namespace {
+
+/// Writes one plan as a step.entry.
+class EntryWriter {
+public:
+  EntryWriter(const EntryPlan &plan, OpBuilder &builder) : plan_(plan), builder_(builder) {}
+
+  void write(func::FuncOp function) {
+    SmallVector<int64_t, 4> bucket;
+    if (BlockArgument docs = qt::findArgument(function, qt::ArgumentRole::Segments)) {
+      auto type = cast<qt::SegmentsType>(docs.getType());
+      bucket = {type.getTokens(), type.getDocuments(), type.getLongest(), type.getTrained()};
+    }
+    builder_.setInsertionPoint(function);
+    auto entry = step::EntryOp::create(builder_, function.getLoc(), function.getSymNameAttr(),
+                                       function->getAttrOfType<qt::EntryKindAttr>(qt::kEntryAttr),
+                                       builder_.getDenseI64ArrayAttr(bucket), builder_.getI64IntegerAttr(plan_.ioBytes),
+                                       builder_.getI64IntegerAttr(plan_.transientBytes));
+    builder_.setInsertionPointToStart(&entry.getInstructions().emplaceBlock());
+    // The interface of the program first, used or not.
+    for (auto [i, buffer] : llvm::enumerate(plan_.buffers))
+      if (buffer.space == step::Space::Io)
+        bufferValue(i, function.getLoc());
+    auto watch = plan_.watches.begin();
+    for (auto [i, instruction] : llvm::enumerate(plan_.instructions)) {
+      writeInstruction(instruction);
+      for (; watch != plan_.watches.end() && watch->instruction == static_cast<int64_t>(i); ++watch) {
+        qt::WatchOp op = watch->op;
+        Value value = viewValue(watch->view, op.getLoc());
+        setScope(op, step::WatchOp::create(builder_, op.getLoc(), value, op.getNameAttr(), op.getGradientAttr()));
+      }
+    }
+  }
+
+private:
+  void setScope(Operation *from, Operation *to) {
+    if (Attribute scope = from->getAttr(qt::kScopeAttr))
+      to->setAttr(qt::kScopeAttr, scope);
+  }
+
+  Value bufferValue(unsigned index, Location loc) {
+    Value &value = buffers_[index];
+    if (value)
+      return value;
+    const PlannedBuffer &buffer = plan_.buffers[index];
+    if (buffer.symbol)
+      value = step::StateOp::create(builder_, loc, buffer.type, buffer.symbol.getValue());
+    else if (buffer.argument)
+      value = step::ArgumentOp::create(builder_, loc, buffer.type, *buffer.argument, buffer.offset);
+    else if (buffer.result)
+      value = step::ResultOp::create(builder_, loc, buffer.type, *buffer.result, buffer.offset);
+    else
+      value = step::TransientOp::create(builder_, loc, buffer.type, buffer.offset);
+    return value;
+  }
+
+  Value viewValue(const BufferView &view, Location loc) {
+    Value buffer = bufferValue(view.buffer, loc);
+    auto whole = cast<MemRefType>(buffer.getType());
+    if (view == wholeBuffer(view.buffer, whole.getShape()))
+      return buffer;
+    for (auto &[known, value] : views_[view.buffer])
+      if (known == view)
+        return value;
+    MemRefLayoutAttrInterface layout;
+    if (view.strides != wholeBuffer(view.buffer, view.shape).strides)
+      layout = StridedLayoutAttr::get(builder_.getContext(), 0, view.strides);
+    auto type = MemRefType::get(view.shape, whole.getElementType(), layout);
+    Value slice = step::SliceOp::create(builder_, loc, type, buffer, view.offset);
+    views_[view.buffer].push_back({view, slice});
+    return slice;
+  }
+
+  void writeInstruction(const PlannedInstruction &instruction) {
+    Location loc = instruction.op->getLoc();
+    SmallVector<Value> values;
+    SmallVector<step::Effect> effects;
+    for (const PlannedAccess &access : instruction.accesses) {
+      effects.push_back(access.effect);
+      if (access.view)
+        values.push_back(viewValue(*access.view, loc));
+    }
+    Operation *written = nullptr;
+    switch (instruction.kind) {
+    case InstructionKind::Kernel: {
+      auto op = cast<qt::KernelBackedOpInterface>(instruction.op);
+      SmallVector<qrt::ParamValue> params;
+      op.getKernelParams(params);
+      written = step::LaunchOp::create(builder_, loc, op.getKernel(), values, effects, params);
+      break;
+    }
+    case InstructionKind::Gemm: {
+      // y = x W^T; dx = dy W; dW = dy^T x.
+      UnitAttr yes = builder_.getUnitAttr(), no;
+      written = step::GemmOp::create(
+          builder_, loc, values[0], values[1], values[2], isa<qt::LinearWeightGradOp>(instruction.op) ? yes : no,
+          isa<qt::LinearOp>(instruction.op) ? yes : no, effects[0] == step::Effect::InOut ? yes : no);
+      break;
+    }
+    case InstructionKind::Copy:
+      written = step::CopyOp::create(builder_, loc, values[0], values[1]);
+      break;
+    case InstructionKind::Fill:
+      written = step::FillOp::create(builder_, loc, values[0]);
+      break;
+    }
+    setScope(instruction.op, written);
+  }
+
+  const EntryPlan &plan_;
+  OpBuilder &builder_;
+  DenseMap<unsigned, Value> buffers_;
+  DenseMap<unsigned, SmallVector<std::pair<BufferView, Value>, 2>> views_;
+};
+
+void writeLayout(const StateLayout &layout, ModuleOp module, OpBuilder &builder) {
+  // After the last symbol it places.
+  Operation *last = nullptr;
+  for (Operation &op : module.getOps())
+    if (isa<qt::ParameterOp, qt::ParameterPackOp, qt::StateOp>(op))
+      last = &op;
+  if (last)
+    builder.setInsertionPointAfter(last);
+  else
+    builder.setInsertionPointToStart(module.getBody());
+  auto op = step::LayoutOp::create(builder, module.getLoc(), builder.getI64IntegerAttr(layout.stateBytes),
+                                   builder.getI64IntegerAttr(layout.gradientBytes));
+  builder.setInsertionPointToStart(&op.getPlaces().emplaceBlock());
+  for (auto &[name, place] : layout.places)
+    step::PlaceOp::create(builder, module.lookupSymbol(name)->getLoc(), name.getValue(), place.space, place.offset,
+                          place.type);
+}
+
+struct LowerToStep : impl::LowerToStepBase<LowerToStep> {
+  using LowerToStepBase::LowerToStepBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<Target> target = findTarget(module.getLoc(), targetName, disableKernel);
+    if (failed(target))
+      return signalPassFailure();
+    SmallVector<func::FuncOp> functions;
+    for (auto function : module.getOps<func::FuncOp>()) {
+      std::optional<qt::EntryKind> kind = qt::entryKind(function);
+      if (kind && *kind != qt::EntryKind::Model && !qt::isGeneric(function))
+        functions.push_back(function);
+    }
+    bool supported = true;
+    for (func::FuncOp function : functions)
+      supported &= succeeded(checkKernels(function, *target));
+    if (!supported)
+      return signalPassFailure();
+
+    StateLayout layout = layoutState(module);
+    OpBuilder builder(&getContext());
+    writeLayout(layout, module, builder);
+    for (func::FuncOp function : functions) {
+      FailureOr<EntryPlan> plan = planEntry(function, layout, Packing::Yes);
+      if (failed(plan))
+        return signalPassFailure();
+      EntryWriter(*plan, builder).write(function);
+      function.erase();
+    }
+  }
+};
+
+} // namespace
+} // namespace qcc

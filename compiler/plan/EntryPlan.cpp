@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/plan/EntryPlan.h"
+#include "compiler/plan/ArenaPacker.h"
+#include "compiler/plan/IoLayout.h"
+#include "compiler/plan/Schedule.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace qcc {
+namespace {
+
+/// The shape in memory: a segments value is its table.
+ArrayRef<int64_t> shapeOf(MemRefType type) { return type.getShape(); }
+MemRefType memoryOf(Value value) { return step::memoryType(value.getType()); }
+
+class EntryPlanner {
+public:
+  EntryPlanner(func::FuncOp function, const StateLayout &layout)
+      : function_(function), layout_(layout), schedule_(function) {}
+
+  FailureOr<EntryPlan> run(Packing packing);
+
+private:
+  // Buffers.
+  unsigned newBuffer(PlannedBuffer buffer) {
+    plan_.buffers.push_back(buffer);
+    return plan_.buffers.size() - 1;
+  }
+  BufferView newTransient(MemRefType type) {
+    return wholeBuffer(newBuffer({.space = step::Space::Transient, .type = type}), shapeOf(type));
+  }
+  BufferView stateView(StringAttr symbol, Type type);
+  LogicalResult makeIoBuffers();
+
+  // Values that something later wants in a place of its own: results, updates, parts of a join.
+  bool want(Value value, const BufferView &place);
+  void wantResults();
+  void wantUpdates();
+  void wantJoins();
+  BufferView placeOf(Value result) {
+    auto wanted = wanted_.find(result);
+    return wanted != wanted_.end() ? wanted->second : newTransient(memoryOf(result));
+  }
+
+  // What may be overwritten.
+  void collectAliases(Value value, SetVector<Value> &aliases);
+  bool isNeededLater(Value value, Operation *op, bool overwritten);
+  bool endsInUpdate(Value value, StringAttr symbol);
+  bool mayOverwrite(Value value, Value result, Operation *op);
+
+  // Instructions.
+  void add(InstructionKind kind, Operation *op, ArrayRef<PlannedAccess> accesses) {
+    plan_.instructions.push_back({kind, op, SmallVector<PlannedAccess, 6>(accesses)});
+  }
+  void copy(Operation *op, const BufferView &target, const BufferView &source) {
+    add(InstructionKind::Copy, op, {{target, step::Effect::Write}, {source, step::Effect::Read}});
+  }
+  BufferView overwrite(Value read, Value write, Operation *op);
+  LogicalResult visit(Operation *op);
+  void visitKernel(qt::KernelBackedOpInterface op);
+  void visitGemm(Operation *op, Value c, Value a, Value b, Value into);
+  void visitReshape(qt::ReshapeOp op);
+  void visitSplit(qt::SplitOp op);
+  void visitJoin(qt::JoinOp op);
+  void visitWatch(qt::WatchOp op);
+  void finishUpdates();
+  void finishResults();
+
+  void findLifetimes();
+  LogicalResult place(Packing packing);
+
+  func::FuncOp function_;
+  const StateLayout &layout_;
+  Schedule schedule_;
+  EntryPlan plan_;
+  DenseMap<Value, BufferView> views_;
+  DenseMap<Value, BufferView> wanted_;
+  DenseMap<StringAttr, unsigned> stateBuffers_;
+  /// The reads of a place (of a pack: its members' too).
+  DenseMap<StringAttr, SmallVector<qt::ReadOp>> reads_;
+  SmallVector<std::pair<Value, unsigned>> results_; // what is returned, and its buffer
+};
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+BufferView EntryPlanner::stateView(StringAttr symbol, Type type) {
+  StringAttr owner = layout_.owner(symbol);
+  const StateLayout::Place &place = layout_.places.find(owner)->second;
+  auto [it, isNew] = stateBuffers_.try_emplace(owner, 0);
+  if (isNew)
+    it->second = newBuffer({.space = place.space, .type = place.type, .symbol = owner, .offset = place.offset});
+  BufferView view = wholeBuffer(it->second, shapeOf(step::memoryType(type)));
+  if (auto member = layout_.members.find(symbol); member != layout_.members.end())
+    view.offset = member->second.offset;
+  return view;
+}
+
+LogicalResult EntryPlanner::makeIoBuffers() {
+  for (BlockArgument argument : function_.getArguments()) {
+    auto role = function_.getArgAttrOfType<qt::ArgumentRoleAttr>(argument.getArgNumber(), qt::kArgumentAttr);
+    if (!role)
+      return function_.emitOpError() << "expected the attribute " << qt::kArgumentAttr << " on argument "
+                                     << argument.getArgNumber();
+    MemRefType type = memoryOf(argument);
+    unsigned buffer = newBuffer({.space = step::Space::Io, .type = type, .argument = role.getValue()});
+    views_[argument] = wholeBuffer(buffer, shapeOf(type));
+  }
+  auto returnOp = cast<func::ReturnOp>(function_.getBody().front().getTerminator());
+  for (OpOperand &operand : returnOp->getOpOperands()) {
+    auto role = function_.getResultAttrOfType<qt::ResultRoleAttr>(operand.getOperandNumber(), qt::kResultAttr);
+    if (!role)
+      return function_.emitOpError() << "expected the attribute " << qt::kResultAttr << " on result "
+                                     << operand.getOperandNumber();
+    unsigned buffer = newBuffer({.space = step::Space::Io, .type = memoryOf(operand.get()), .result = role.getValue()});
+    results_.push_back({operand.get(), buffer});
+  }
+  plan_.ioBytes = layoutIo(plan_.buffers);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Values wanted in a place of their own
+//===----------------------------------------------------------------------===//
+
+/// The op that writes the memory of `value`, if that is a reshape of what it writes.
+static Operation *writerOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (auto reshape = dyn_cast_or_null<qt::ReshapeOp>(op))
+    op = reshape.getX().getDefiningOp();
+  return op;
+}
+
+/// Has `value` written to `place` by the op that makes it, if that can be: true then.
+bool EntryPlanner::want(Value value, const BufferView &place) {
+  Operation *op = value.getDefiningOp();
+  if (!op || wanted_.contains(value))
+    return false;
+  if (auto reshape = dyn_cast<qt::ReshapeOp>(op)) {
+    std::optional<BufferView> source = reshapeView(place, shapeOf(memoryOf(reshape.getX())));
+    if (!source || !want(reshape.getX(), *source))
+      return false;
+  } else if (auto kernel = dyn_cast<qt::KernelBackedOpInterface>(op)) {
+    // A result that overwrites an operand lies where that lies.
+    for (const qt::KernelArgument &argument : qt::kernelArguments(kernel))
+      if (argument.write == value && argument.read)
+        return false;
+    if (!hasContiguousRows(place))
+      return false;
+  } else if (auto grad = dyn_cast<qt::LinearWeightGradOp>(op)) {
+    if (grad.getInto() || !hasContiguousRows(place))
+      return false;
+  } else if (isa<qt::LinearOp, qt::LinearInputGradOp>(op)) {
+    if (!hasContiguousRows(place))
+      return false;
+  } else if (!isa<qt::ZerosOp, qt::JoinOp>(op)) {
+    return false;
+  }
+  wanted_[value] = place;
+  return true;
+}
+
+void EntryPlanner::wantResults() {
+  for (auto [value, buffer] : results_)
+    want(value, wholeBuffer(buffer, shapeOf(plan_.buffers[buffer].type)));
+}
+
+void EntryPlanner::wantUpdates() {
+  DenseMap<StringAttr, int> updates;
+  for (Operation *op : schedule_.ops())
+    if (auto update = dyn_cast<qt::UpdateOp>(op))
+      ++updates[layout_.owner(update.getSymbolAttr().getAttr())];
+  for (Operation *op : schedule_.ops()) {
+    auto update = dyn_cast<qt::UpdateOp>(op);
+    if (!update)
+      continue;
+    StringAttr owner = layout_.owner(update.getSymbolAttr().getAttr());
+    Operation *writer = writerOf(update.getValue());
+    // Zeros become a fill of the state itself; a join is written piece by piece.
+    if (!writer || isa<qt::ZerosOp, qt::JoinOp>(writer) || updates[owner] != 1)
+      continue;
+    bool readLater =
+        llvm::any_of(reads_[owner], [&](qt::ReadOp read) { return isNeededLater(read.getValue(), writer, false); });
+    if (!readLater)
+      want(update.getValue(), stateView(update.getSymbolAttr().getAttr(), update.getValue().getType()));
+  }
+}
+
+void EntryPlanner::wantJoins() {
+  // An outer join before the inner ones, which then lie in it.
+  for (Operation *op : llvm::reverse(schedule_.ops())) {
+    auto join = dyn_cast<qt::JoinOp>(op);
+    if (!join)
+      continue;
+    BufferView view = placeOf(join.getResult());
+    wanted_[join.getResult()] = view;
+    int64_t begin = 0;
+    for (Value part : join.getParts()) {
+      int64_t size = memoryOf(part).getDimSize(join.getDim());
+      want(part, partOfView(view, join.getDim(), begin, size));
+      begin += size;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What may be overwritten
+//===----------------------------------------------------------------------===//
+
+/// All values that may lie in the same memory: a superset, since some views become copies.
+void EntryPlanner::collectAliases(Value value, SetVector<Value> &aliases) {
+  SmallVector<Value> worklist{value};
+  while (!worklist.empty()) {
+    Value next = worklist.pop_back_val();
+    if (!aliases.insert(next))
+      continue;
+    auto addViewed = [&](Operation *view) {
+      if (auto barrier = dyn_cast<qt::BarrierOp>(view))
+        worklist.push_back(barrier.getX());
+      else
+        worklist.append(view->operand_begin(), view->operand_end());
+    };
+    if (Operation *def = next.getDefiningOp()) {
+      if (isViewOp(def))
+        addViewed(def);
+      if (auto read = dyn_cast<qt::ReadOp>(def))
+        for (qt::ReadOp other : reads_[layout_.owner(read.getSymbolAttr().getAttr())])
+          worklist.push_back(other.getValue());
+    }
+    for (Operation *user : next.getUsers()) {
+      auto barrier = dyn_cast<qt::BarrierOp>(user);
+      if (isViewOp(user) && (!barrier || barrier.getX() == next))
+        worklist.append(user->result_begin(), user->result_end());
+    }
+  }
+}
+
+/// Whether the memory of `value` is read after `op` runs, or by `op` itself; where `op` overwrites `value`, that one
+/// use does not count.
+bool EntryPlanner::isNeededLater(Value value, Operation *op, bool overwritten) {
+  SetVector<Value> aliases;
+  collectAliases(value, aliases);
+  for (Value alias : aliases) {
+    int uses = 0;
+    for (OpOperand &use : alias.getUses()) {
+      Operation *user = use.getOwner();
+      if (user == op)
+        ++uses;
+      else if (!isViewOp(user) && schedule_.position(user) > schedule_.position(op))
+        return true;
+    }
+    if (uses > (overwritten && alias == value ? 1 : 0))
+      return true;
+  }
+  return false;
+}
+
+/// Whether the value, or what overwrites it later, is what the symbol has at the end.
+bool EntryPlanner::endsInUpdate(Value value, StringAttr symbol) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (auto update = dyn_cast<qt::UpdateOp>(user)) {
+      if (update.getSymbolAttr().getAttr() == symbol)
+        return true;
+    } else if (auto grad = dyn_cast<qt::LinearWeightGradOp>(user)) {
+      if (grad.getInto() == value && endsInUpdate(grad.getDweight(), symbol))
+        return true;
+    } else if (auto kernel = dyn_cast<qt::KernelBackedOpInterface>(user)) {
+      for (const qt::KernelArgument &argument : qt::kernelArguments(kernel))
+        if (argument.effect == qrt::ArgEffect::InOut && argument.read == value && endsInUpdate(argument.write, symbol))
+          return true;
+    }
+  }
+  return false;
+}
+
+/// Whether `op` may put `result` where the operand `value` lies.
+bool EntryPlanner::mayOverwrite(Value value, Value result, Operation *op) {
+  const PlannedBuffer &buffer = plan_.buffers[views_.at(value).buffer];
+  if (buffer.argument || isNeededLater(value, op, true))
+    return false;
+  if (buffer.symbol)
+    return views_.at(value) == stateView(buffer.symbol, value.getType()) && endsInUpdate(result, buffer.symbol);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+/// Where an operand lies that `op` overwrites: in place, or in a copy.
+BufferView EntryPlanner::overwrite(Value read, Value write, Operation *op) {
+  BufferView view = views_.at(read);
+  if (!mayOverwrite(read, write, op)) {
+    BufferView target = newTransient(memoryOf(write));
+    copy(op, target, view);
+    view = target;
+  }
+  views_[write] = view;
+  return view;
+}
+
+void EntryPlanner::visitKernel(qt::KernelBackedOpInterface op) {
+  SmallVector<PlannedAccess, 6> accesses;
+  for (const qt::KernelArgument &argument : qt::kernelArguments(op)) {
+    switch (argument.effect) {
+    case qrt::ArgEffect::Read:
+      if (argument.read)
+        accesses.push_back({views_.at(argument.read), step::Effect::Read});
+      else
+        accesses.push_back({});
+      break;
+    case qrt::ArgEffect::Write:
+      if (argument.write)
+        accesses.push_back({views_[argument.write] = placeOf(argument.write), step::Effect::Write});
+      else
+        accesses.push_back({});
+      break;
+    case qrt::ArgEffect::InOut:
+      if (argument.read)
+        accesses.push_back({overwrite(argument.read, argument.write, op), step::Effect::InOut});
+      else
+        accesses.push_back({});
+      break;
+    default: { // Scratch
+      SmallVector<std::optional<qrt::TensorShape>> shapes;
+      for (const PlannedAccess &access : accesses) {
+        shapes.emplace_back();
+        if (access.view) {
+          MemRefType type = plan_.buffers[access.view->buffer].type;
+          qrt::TensorShape &shape = shapes.back().emplace();
+          shape.dtype = qt::elementDType(type.getElementType());
+          shape.rank = static_cast<int>(access.view->shape.size());
+          llvm::copy(access.view->shape, shape.dims);
+          llvm::copy(access.view->strides, shape.strides);
+        }
+      }
+      qrt::TensorShape shape = qrt::scratchShape(op.getKernel(), shapes);
+      assert(shape.dtype == qrt::DType::F32 && "scratch of kernels is f32");
+      auto type = MemRefType::get(ArrayRef(shape.dims, shape.rank), Float32Type::get(op->getContext()));
+      accesses.push_back({newTransient(type), step::Effect::Write});
+    }
+    }
+  }
+  add(InstructionKind::Kernel, op, accesses);
+}
+
+void EntryPlanner::visitGemm(Operation *op, Value c, Value a, Value b, Value into) {
+  PlannedAccess target = into ? PlannedAccess{overwrite(into, c, op), step::Effect::InOut}
+                              : PlannedAccess{views_[c] = placeOf(c), step::Effect::Write};
+  add(InstructionKind::Gemm, op, {target, {views_.at(a), step::Effect::Read}, {views_.at(b), step::Effect::Read}});
+}
+
+void EntryPlanner::visitReshape(qt::ReshapeOp op) {
+  const BufferView source = views_.at(op.getX());
+  ArrayRef<int64_t> shape = shapeOf(memoryOf(op.getResult()));
+  if (std::optional<BufferView> view = reshapeView(source, shape)) {
+    views_[op.getResult()] = *view;
+    return;
+  }
+  BufferView target = newTransient(memoryOf(op.getX()));
+  copy(op, target, source);
+  views_[op.getResult()] = *reshapeView(target, shape);
+}
+
+void EntryPlanner::visitSplit(qt::SplitOp op) {
+  const BufferView source = views_.at(op.getX());
+  int64_t begin = 0;
+  for (Value part : op.getParts()) {
+    int64_t size = memoryOf(part).getDimSize(op.getDim());
+    views_[part] = partOfView(source, op.getDim(), begin, size);
+    begin += size;
+  }
+}
+
+void EntryPlanner::visitJoin(qt::JoinOp op) {
+  BufferView view = wanted_.at(op.getResult());
+  views_[op.getResult()] = view;
+  int64_t begin = 0;
+  for (Value part : op.getParts()) {
+    int64_t size = memoryOf(part).getDimSize(op.getDim());
+    BufferView place = partOfView(view, op.getDim(), begin, size);
+    if (views_.at(part) != place)
+      copy(op, place, views_.at(part));
+    begin += size;
+  }
+}
+
+void EntryPlanner::visitWatch(qt::WatchOp op) {
+  // Without an instruction before it there is nothing to tell apart: it is the value at entry.
+  if (!plan_.instructions.empty())
+    plan_.watches.push_back({op, static_cast<int64_t>(plan_.instructions.size()) - 1, views_.at(op.getX())});
+}
+
+LogicalResult EntryPlanner::visit(Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<qt::ReadOp>([&](auto read) {
+        views_[read.getValue()] = stateView(read.getSymbolAttr().getAttr(), read.getValue().getType());
+        return success();
+      })
+      .Case<qt::UpdateOp>([](auto) { return success(); }) // at the end, together
+      .Case<qt::ZerosOp>([&](auto zeros) {
+        // Zeros that only reset states are filled in there.
+        if (llvm::all_of(zeros->getUsers(), [](Operation *user) { return isa<qt::UpdateOp>(user); }))
+          return success();
+        BufferView target = views_[zeros.getResult()] = placeOf(zeros.getResult());
+        add(InstructionKind::Fill, zeros, {{target, step::Effect::Write}});
+        return success();
+      })
+      .Case<qt::BarrierOp>([&](auto barrier) {
+        BufferView view = views_.at(barrier.getX());
+        views_[barrier.getResult()] = view;
+        return success();
+      })
+      .Case<qt::ReshapeOp>([&](auto reshape) { return visitReshape(reshape), success(); })
+      .Case<qt::SplitOp>([&](auto split) { return visitSplit(split), success(); })
+      .Case<qt::JoinOp>([&](auto join) { return visitJoin(join), success(); })
+      .Case<qt::WatchOp>([&](auto watch) { return visitWatch(watch), success(); })
+      .Case<qt::LinearOp>([&](auto linear) {
+        return visitGemm(linear, linear.getY(), linear.getX(), linear.getWeight(), {}), success();
+      })
+      .Case<qt::LinearInputGradOp>(
+          [&](auto grad) { return visitGemm(grad, grad.getDx(), grad.getDy(), grad.getWeight(), {}), success(); })
+      .Case<qt::LinearWeightGradOp>([&](auto grad) {
+        return visitGemm(grad, grad.getDweight(), grad.getDy(), grad.getX(), grad.getInto()), success();
+      })
+      .Case<qt::KernelBackedOpInterface>([&](auto kernel) { return visitKernel(kernel), success(); })
+      .Default([](Operation *op) {
+        return op->emitError() << "no instruction for '" << op->getName()
+                               << "': expected a view, zeros, a matrix product or an "
+                               << "op that a kernel computes";
+      });
+}
+
+void EntryPlanner::finishUpdates() {
+  // Everything has run. A value that lies in another symbol's buffer is saved before any of these is written.
+  SmallVector<std::pair<qt::UpdateOp, std::optional<BufferView>>> updates; // no source: zeros
+  for (Operation *op : schedule_.ops()) {
+    auto update = dyn_cast<qt::UpdateOp>(op);
+    if (!update)
+      continue;
+    BufferView target = stateView(update.getSymbolAttr().getAttr(), update.getValue().getType());
+    if (update.getValue().getDefiningOp<qt::ZerosOp>()) {
+      updates.push_back({update, std::nullopt});
+      continue;
+    }
+    BufferView source = views_.at(update.getValue());
+    if (source == target)
+      continue;
+    if (plan_.buffers[source.buffer].symbol) {
+      BufferView saved = newTransient(memoryOf(update.getValue()));
+      copy(update, saved, source);
+      source = saved;
+    }
+    updates.push_back({update, source});
+  }
+  for (auto [update, source] : updates) {
+    BufferView target = stateView(update.getSymbolAttr().getAttr(), update.getValue().getType());
+    if (source)
+      copy(update, target, *source);
+    else
+      add(InstructionKind::Fill, update, {{target, step::Effect::Write}});
+  }
+}
+
+void EntryPlanner::finishResults() {
+  Operation *terminator = function_.getBody().front().getTerminator();
+  for (auto [value, buffer] : results_) {
+    BufferView target = wholeBuffer(buffer, shapeOf(plan_.buffers[buffer].type));
+    if (views_.at(value) != target)
+      copy(terminator, target, views_.at(value));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The whole
+//===----------------------------------------------------------------------===//
+
+void EntryPlanner::findLifetimes() {
+  auto use = [&](unsigned buffer, int64_t instruction) {
+    PlannedBuffer &planned = plan_.buffers[buffer];
+    if (planned.first < 0)
+      planned.first = instruction;
+    planned.last = std::max(planned.last, instruction);
+  };
+  for (auto [i, instruction] : llvm::enumerate(plan_.instructions))
+    for (const PlannedAccess &access : instruction.accesses)
+      if (access.view)
+        use(access.view->buffer, static_cast<int64_t>(i));
+  for (const PlannedWatch &watch : plan_.watches)
+    use(watch.view.buffer, watch.instruction);
+}
+
+LogicalResult EntryPlanner::place(Packing packing) {
+  std::vector<ArenaBuffer> lifetimes;
+  SmallVector<unsigned> indices;
+  for (auto [i, buffer] : llvm::enumerate(plan_.buffers))
+    if (buffer.space == step::Space::Transient && buffer.first >= 0) {
+      lifetimes.push_back({step::bytesOf(buffer.type), buffer.first, buffer.last});
+      indices.push_back(i);
+    }
+  if (packing == Packing::No) {
+    plan_.transientBound = arenaBound(lifetimes);
+    return success();
+  }
+  ArenaPacking arena = packArena(lifetimes);
+  if (std::optional<ArenaConflict> conflict = findArenaConflict(lifetimes, arena.offsets))
+    return function_.emitError() << "the arena's packing gives two buffers the same bytes at the same time: "
+                                 << plan_.buffers[indices[conflict->a]].type << " and "
+                                 << plan_.buffers[indices[conflict->b]].type;
+  for (auto [index, offset] : llvm::zip_equal(indices, arena.offsets))
+    plan_.buffers[index].offset = offset;
+  plan_.transientBytes = arena.bytes;
+  plan_.transientBound = arena.bound;
+  return success();
+}
+
+FailureOr<EntryPlan> EntryPlanner::run(Packing packing) {
+  if (failed(makeIoBuffers()))
+    return failure();
+  for (Operation *op : schedule_.ops())
+    if (auto read = dyn_cast<qt::ReadOp>(op))
+      reads_[layout_.owner(read.getSymbolAttr().getAttr())].push_back(read);
+  wantResults();
+  wantUpdates();
+  wantJoins();
+  for (Operation *op : schedule_.ops())
+    if (failed(visit(op)))
+      return failure();
+  // Results first: an update may overwrite the state that a result is read from.
+  finishResults();
+  finishUpdates();
+  findLifetimes();
+  if (failed(place(packing)))
+    return failure();
+  return std::move(plan_);
+}
+
+} // namespace
+
+FailureOr<EntryPlan> planEntry(func::FuncOp function, const StateLayout &layout, Packing packing) {
+  return EntryPlanner(function, layout).run(packing);
+}
+
+} // namespace qcc

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The plan of one entry function: which instructions run in what order, and where everything lies that they read and
+// write.
+#ifndef COMPILER_PLAN_ENTRYPLAN_H
+#define COMPILER_PLAN_ENTRYPLAN_H
+
+#include <vector>
+
+#include "compiler/plan/StateLayout.h"
+#include "compiler/plan/Views.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace qcc {
+
+/// Memory of one meaning, contiguous. It is named by exactly one of: a symbol (state, gradients), an argument's role, a
+/// result's role (io); or it lies in the arena (transient).
+struct PlannedBuffer {
+  step::Space space = step::Space::Transient;
+  mlir::MemRefType type = nullptr;
+  mlir::StringAttr symbol = nullptr;
+  std::optional<qt::ArgumentRole> argument = std::nullopt;
+  std::optional<qt::ResultRole> result = std::nullopt;
+  /// Bytes from the beginning of its space.
+  int64_t offset = 0;
+  /// The first and last instruction that uses it; -1: none does.
+  int64_t first = -1;
+  int64_t last = -1;
+};
+
+/// An argument of an instruction: no view for an absent optional one.
+struct PlannedAccess {
+  std::optional<BufferView> view;
+  step::Effect effect = step::Effect::Absent;
+};
+
+enum class InstructionKind : uint8_t {
+  Kernel, ///< the op's kernel; accesses in the catalog's order
+  Gemm,   ///< c, a, b
+  Copy,   ///< target, source
+  Fill,   ///< target
+};
+
+struct PlannedInstruction {
+  InstructionKind kind;
+  mlir::Operation *op; // what it comes from
+  llvm::SmallVector<PlannedAccess, 6> accesses;
+};
+
+/// A row of the debug table: the view holds the watched value once `instruction` has run.
+struct PlannedWatch {
+  qt::WatchOp op;
+  int64_t instruction;
+  BufferView view;
+};
+
+struct EntryPlan {
+  std::vector<PlannedBuffer> buffers;
+  std::vector<PlannedInstruction> instructions;
+  std::vector<PlannedWatch> watches;
+  int64_t ioBytes = 0;
+  int64_t transientBytes = 0;
+  /// No placement of these instructions' buffers needs less.
+  int64_t transientBound = 0;
+};
+
+enum class Packing : bool {
+  No,  ///< only lifetimes and `transientBound`: what remat asks for again and again
+  Yes, ///< offsets too
+};
+
+/// Plans an entry function of static shapes. What is neither a view, nor backed by a kernel, nor a matrix product, nor
+/// zeros is diagnosed (see checkKernels for the choice of a target).
+mlir::FailureOr<EntryPlan> planEntry(mlir::func::FuncOp function, const StateLayout &layout, Packing packing);
+
+} // namespace qcc
+
+#endif // COMPILER_PLAN_ENTRYPLAN_H
