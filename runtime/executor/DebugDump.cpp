@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/executor/DebugDump.h"
+
+#include "runtime/base/Json.h"
+#include "runtime/data/SafetensorsWriter.h"
+
+namespace qrt {
+
+DebugDump::DebugDump(const Program &program, Kind kind, std::function<std::string(const Parameter &)> nameOf)
+    : program_(program), kind_(kind), nameOf_(std::move(nameOf)) {
+  if (!nameOf_)
+    nameOf_ = [](const Parameter &parameter) { return parameter.checkpointNames[0]; };
+}
+
+bool DebugDump::wants(const DebugValue &value) { return value.isGradient == (kind_ == Kind::Gradients); }
+
+void DebugDump::add(TensorSpec spec, std::span<const std::byte> bytes) {
+  const auto *data = reinterpret_cast<const uint8_t *>(bytes.data());
+  std::string name = spec.name;
+  values_[name] = {std::move(spec), {data, data + bytes.size()}};
+}
+
+void DebugDump::addParameter(const Parameter &parameter, DType dtype, std::span<const std::byte> bytes) {
+  add({nameOf_(parameter), dtype, parameter.shape}, bytes);
+}
+
+Status DebugDump::observe(const DebugValue &value, const TensorShape &shape, std::span<const std::byte> bytes) {
+  if (kind_ == Kind::Hidden) {
+    add({std::string(value.name), shape.dtype, {shape.dims, shape.dims + shape.rank}}, bytes);
+    return Status();
+  }
+  if (const Parameter *parameter = program_.findParameter(value.name)) {
+    addParameter(*parameter, shape.dtype, bytes);
+    return Status();
+  }
+  for (const Pack &pack : program_.packs()) {
+    if (pack.name != value.name)
+      continue;
+    size_t begin = 0;
+    for (uint32_t index : pack.members) {
+      const Parameter &member = program_.parameters()[index];
+      auto size = static_cast<size_t>(member.elements * byteSize(shape.dtype));
+      if (size > bytes.size() - begin)
+        break;
+      addParameter(member, shape.dtype, bytes.subspan(begin, size));
+      begin += size;
+    }
+    if (begin == bytes.size())
+      return Status();
+  }
+  return error(StatusCode::InvalidData, "{}: the gradient {} is not one of its parameters or packs", program_.source(),
+               quoteForMessage(value.name));
+}
+
+Status DebugDump::write(const std::string &path) {
+  std::vector<TensorSpec> specs;
+  for (const auto &[name, value] : values_)
+    specs.push_back(value.spec);
+  QRT_ASSIGN_OR_RETURN(SafetensorsWriter writer, SafetensorsWriter::create(path, std::move(specs), {}));
+  for (const auto &[name, value] : values_)
+    QRT_RETURN_IF_ERROR(writer.append(name, value.bytes));
+  StatusOr<std::string> finished = writer.finish();
+  values_.clear();
+  return finished.ok() ? Status() : std::move(finished).status();
+}
+
+} // namespace qrt

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the runtime asks of a compiler in the same process, if there is one: programs for further buckets. The compiler
+// implements it, the tool wires it.
+#ifndef RUNTIME_SPECIALIZE_H
+#define RUNTIME_SPECIALIZE_H
+
+#include "runtime/base/BucketShape.h"
+
+#include <cstdint>
+
+namespace qrt {
+
+class Program;
+
+class Specializer {
+public:
+  virtual ~Specializer() = default;
+  /// The bytes of a program of the same model, options and state as `program`, with the entries for `bucket`.
+  virtual StatusOr<std::vector<uint8_t>> specialize(const Program &program, const BucketShape &bucket) = 0;
+};
+
+} // namespace qrt
+
+#endif // RUNTIME_SPECIALIZE_H
