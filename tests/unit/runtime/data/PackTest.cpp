@@ -55,6 +55,8 @@ StatusOr<TokenData> packDocuments(const TempDirectory &directory, const std::vec
 TEST(PackBestFit, PutsEachWhereItLeavesTheLeastRoom) {
   // 6 and 5 open rows of 10; 4 goes to the 6 (no room left) and not to the 5; 3 to the 5; then 2 fills it.
   EXPECT_EQ(pack({5, 4, 2, 6, 3}, 10), (std::vector<std::vector<int64_t>>{{0, 2, 4}, {1, 3}}));
+  // Rows with room for 2, 4 and 5: 3 goes to the middle one.
+  EXPECT_EQ(pack({8, 6, 5, 3}, 10), (std::vector<std::vector<int64_t>>{{0}, {1, 3}, {2}}));
   EXPECT_EQ(pack({10, 10}, 10), (std::vector<std::vector<int64_t>>{{0}, {1}}));
   EXPECT_EQ(pack({1, 1, 1}, 2), (std::vector<std::vector<int64_t>>{{0, 1}, {2}}));
   EXPECT_EQ(pack({}, 10), (std::vector<std::vector<int64_t>>{}));
