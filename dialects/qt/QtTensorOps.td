@@ -136,8 +136,8 @@ def Qt_CausalMaskOp : Qt_Op<"causal_mask", [Pure, AllTypesMatch<["scores", "resu
 
 def Qt_SoftmaxOp : Qt_Op<"softmax", [Pure, AllTypesMatch<["x", "result"]>, Qt_Differentiable]> {
   let summary = "softmax over the last dimension; zeros where every entry is minus infinity";
-  let arguments = (ins Qt_Tensor:$x);
-  let results = (outs Qt_Tensor:$result);
+  let arguments = (ins Qt_Rows:$x);
+  let results = (outs Qt_Rows:$result);
   let assemblyFormat = "$x attr-dict `:` type($x)";
 }
 
