@@ -19,22 +19,6 @@ int64_t scratchBytes(const Call &call) {
   return carver.bytes();
 }
 
-void storeGated(const QueryTile &tile, const float *output, HeadRows gate, HeadRows y) {
-  int64_t width = y.width, ld = padded(width);
-  constexpr int64_t kPart = 64;
-  for (int64_t i = 0; i < tile.count; ++i)
-    for (int64_t col = 0; col < width; col += kPart) {
-      alignas(64) float part[kPart];
-      int64_t cols = width - col < kPart ? width - col : kPart;
-      loadTile(gate, tile.begin + i, 1, col, cols, part, kPart);
-      const float *__restrict o = output + i * ld + col;
-      QRT_ROW_LOOP
-      for (int64_t d = 0; d < cols; ++d)
-        part[d] = o[d] * fastSigmoid(part[d]);
-      storeTile(part, kPart, 1, cols, y, tile.begin + i, col);
-    }
-}
-
 void run(const Call &call) {
   Segments docs = call.segments(kDocs);
   const Tensor &q = call.args[kQ], &k = call.args[kK], &v = call.args[kV], &gate = call.args[kGate];
@@ -62,9 +46,8 @@ void run(const Call &call) {
     if (o)
       storeTile(forward.output(), padded(width), tile.count, width, {o, head}, tile.begin, 0);
     if (gate)
-      storeGated(tile, forward.output(), {gate, head}, {y, head});
-    else
-      storeTile(forward.output(), padded(width), tile.count, width, {y, head}, tile.begin, 0);
+      multiplyBySigmoid(forward.output(), padded(width), {gate, head}, tile.begin, tile.count);
+    storeTile(forward.output(), padded(width), tile.count, width, {y, head}, tile.begin, 0);
   });
 }
 

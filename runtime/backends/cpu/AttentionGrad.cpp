@@ -33,22 +33,9 @@ struct Shape {
 /// dy, or dy * sigmoid(gate) where there is a gate, of `rows` rows: a tile [rows, padded(width)].
 void loadOutputGradient(const Call &call, int64_t head, int64_t row, int64_t rows, float *tile) {
   HeadRows dy(call.args[kDY], head);
-  int64_t width = dy.width, ld = padded(width);
-  loadTile(dy, row, rows, 0, width, tile, ld);
-  if (!call.args[kGate])
-    return;
-  HeadRows gate(call.args[kGate], head);
-  constexpr int64_t kPart = 64;
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t col = 0; col < width; col += kPart) {
-      alignas(64) float part[kPart];
-      int64_t cols = width - col < kPart ? width - col : kPart;
-      loadTile(gate, row + i, 1, col, cols, part, kPart);
-      float *__restrict to = tile + i * ld + col;
-      QRT_ROW_LOOP
-      for (int64_t d = 0; d < cols; ++d)
-        to[d] *= fastSigmoid(part[d]);
-    }
+  loadTile(dy, row, rows, 0, dy.width, tile, padded(dy.width));
+  if (call.args[kGate])
+    multiplyBySigmoid(tile, padded(dy.width), {call.args[kGate], head}, row, rows);
 }
 
 /// The first phase: lse and delta of every query, [heads, tokens] each, in scratch that all threads share; and dgate.
@@ -85,20 +72,11 @@ public:
       loadOutputGradient(call, head, row, 1, scratch.rows);
       *delta(head, row) = dotRows(scratch.rows, output, ld);
       if (call.args[kDGate]) {
-        // d sigmoid(gate) = sigmoid (1 - sigmoid): dgate = dO o (1 - sigmoid(gate)).
-        HeadRows gate(call.args[kGate], head);
+        // d sigmoid(gate) = sigmoid (1 - sigmoid): dgate = dO o sigmoid(-gate).
         QRT_ROW_LOOP
-        for (int64_t d = 0; d < width; ++d)
+        for (int64_t d = 0; d < ld; ++d)
           scratch.rows[d] *= output[d];
-        constexpr int64_t kPart = 64;
-        for (int64_t col = 0; col < width; col += kPart) {
-          alignas(64) float part[kPart];
-          int64_t cols = width - col < kPart ? width - col : kPart;
-          loadTile(gate, row, 1, col, cols, part, kPart);
-          QRT_ROW_LOOP
-          for (int64_t d = 0; d < cols; ++d)
-            scratch.rows[col + d] *= fastSigmoid(-part[d]);
-        }
+        multiplyBySigmoid(scratch.rows, ld, {call.args[kGate], head}, row, 1, -1.0f);
         storeTile(scratch.rows, ld, 1, width, {call.args[kDGate], head}, row, 0);
       }
     }

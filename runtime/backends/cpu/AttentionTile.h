@@ -47,6 +47,22 @@ QRT_INLINE void maskFuture(float *scores, int64_t keys, float value) {
       scores[j * kTile + i] = value;
 }
 
+/// tile [rows, ld] *= sigmoid(sign * gate), the gate's rows from `row`.
+QRT_INLINE void multiplyBySigmoid(float *tile, int64_t ld, const HeadRows &gate, int64_t row, int64_t rows,
+                                  float sign = 1.0f) {
+  constexpr int64_t kPart = 64;
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t col = 0; col < gate.width; col += kPart) {
+      alignas(64) float part[kPart];
+      int64_t cols = gate.width - col < kPart ? gate.width - col : kPart;
+      loadTile(gate, row + i, 1, col, cols, part, kPart, sign);
+      float *__restrict to = tile + i * ld + col;
+      QRT_ROW_LOOP
+      for (int64_t d = 0; d < cols; ++d)
+        to[d] *= fastSigmoid(part[d]);
+    }
+}
+
 /// The forward pass of tiles of one call, on one thread.
 class AttentionForward {
 public:
@@ -89,8 +105,8 @@ public:
       max_[i] += __builtin_logf(sum_[i]);
   }
 
-  /// [count, padded(D)].
-  const float *output() const { return rows_; }
+  /// [count, padded(D)], until the next run.
+  float *output() const { return rows_; }
   /// [count]: the natural logarithm of the sum of exponentials of the scores.
   const float *logSumExp() const { return max_; }
 

@@ -61,8 +61,6 @@ struct Task {
   const DeltaShape &shape;
   /// Columns [col, col + cols) of the values.
   int64_t col, cols;
-  /// The document's end.
-  int64_t end;
   float scale;
 };
 
@@ -72,11 +70,6 @@ void runChunk(const Task &task, int64_t head, int64_t row, int64_t n, bool first
   const DeltaShape &shape = task.shape;
   int64_t cols = task.cols, ld = padded(cols);
   ChunkGates &gates = s.gates;
-  prefetchTile<true>({call.args[kOut], head}, row, n, task.col, cols);
-  if (call.args[kInverse] && task.col == 0)
-    prefetchTile<true>({call.args[kInverse], head}, row, n, 0, kChunk);
-  if (int64_t next = task.end - row - n; next > 0)
-    prefetchTile<false>({call.args[kV], head}, row + n, next < kChunk ? next : kChunk, task.col, cols);
   gates.load({call.args[kG], head}, {call.args[kBeta], head}, row, n);
   invertChunk(s.keys.kk, gates.beta, n, s.inverse);
   if (call.args[kInverse] && task.col == 0)
@@ -140,17 +133,13 @@ void run(const Call &call) {
     int64_t keyHead = index % perTile / parts, part = index % parts;
     int64_t col = part % columnParts * split.columns;
     int64_t firstHead = keyHead * shape.ratio + part / columnParts * split.heads;
-    Task task{call, shape,
-              col,  shape.dv - col < split.columns ? shape.dv - col : split.columns,
-              end,  static_cast<float>(call.params[0].f)};
+    Task task{call, shape, col, shape.dv - col < split.columns ? shape.dv - col : split.columns,
+              static_cast<float>(call.params[0].f)};
     Carver carver(call.threadScratch<std::byte>(thread));
     Scratch scratch(shape, carver);
     for (int64_t row = begin; row < end; row += kChunk) {
       int64_t n = end - row < kChunk ? end - row : kChunk;
       scratch.keys.load(shape, {call.args[kQ], keyHead}, {call.args[kK], keyHead}, row, n, task.scale);
-      if (int64_t next = end - row - n; next > 0)
-        for (int arg : {kQ, kK})
-          prefetchTile<false>({call.args[arg], keyHead}, row + n, next < kChunk ? next : kChunk, 0, shape.dk);
       scratch.keys.computeProducts(shape, n);
       for (int64_t h = 0; h < split.heads; ++h)
         runChunk(task, firstHead + h, row, n, row == begin, row + n == end,

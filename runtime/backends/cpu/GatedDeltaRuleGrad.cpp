@@ -91,14 +91,14 @@ public:
 
   void run() {
     for (int64_t chunk = 0; chunk < chunks_; ++chunk) {
-      enter(chunk, chunk + 1);
+      enter(chunk);
       if (!call_.args[kInverse])
         s_.keys.computeKeyProducts(shape_, n_);
       for (int64_t h = 0; h < shape_.ratio; ++h)
         rebuild(chunk, h);
     }
     for (int64_t chunk = chunks_; chunk-- > 0;) {
-      enter(chunk, chunk - 1);
+      enter(chunk);
       s_.keys.computeProducts(shape_, n_);
       transpose(n_, shape_.dk, s_.keys.queries, shape_.ldk, s_.queriesT, kChunk);
       clear(s_.sumQK, kChunk * kChunk);
@@ -114,24 +114,10 @@ public:
 private:
   static void clear(float *x, int64_t count) { __builtin_memset(x, 0, count * sizeof(float)); }
 
-  /// Starts on a chunk; `next` is the one after it in the walk.
-  void enter(int64_t chunk, int64_t next) {
+  void enter(int64_t chunk) {
     row_ = begin_ + chunk * kChunk;
-    n_ = rowsOf(chunk);
-    nextRow_ = begin_ + next * kChunk;
-    nextRows_ = next >= 0 && next < chunks_ ? rowsOf(next) : 0;
+    n_ = end_ - row_ < kChunk ? end_ - row_ : kChunk;
     s_.keys.load(shape_, {call_.args[kQ], keyHead_}, {call_.args[kK], keyHead_}, row_, n_, scale_);
-    for (int arg : {kQ, kK})
-      prefetchTile<false>({call_.args[arg], keyHead_}, nextRow_, nextRows_, 0, shape_.dk);
-  }
-
-  int64_t rowsOf(int64_t chunk) const {
-    int64_t row = begin_ + chunk * kChunk;
-    return end_ - row < kChunk ? end_ - row : kChunk;
-  }
-
-  void prefetchNext(int arg, int64_t head, int64_t cols) const {
-    prefetchTile<false>({call_.args[arg], head}, nextRow_, nextRows_, 0, cols);
   }
 
   /// Gates and T of a value head.
@@ -139,7 +125,6 @@ private:
     s_.gates.load({call_.args[kG], head}, {call_.args[kBeta], head}, row_, n_);
     if (call_.args[kInverse]) {
       loadTile({call_.args[kInverse], head}, row_, n_, 0, kChunk, s_.inverse, kChunk);
-      prefetchNext(kInverse, head, kChunk);
     } else {
       invertChunk(s_.keys.kk, s_.gates.beta, n_, s_.inverse);
     }
@@ -161,7 +146,6 @@ private:
     loadGates(head);
     float *r = s_.saved.residual(chunk, h);
     loadTile({call_.args[kV], head}, row_, n_, 0, dv, r, ldv);
-    prefetchNext(kV, head, dv);
     float *x = s_.x;
     if (!first)
       multiply(n_, dv, shape_.dk, {s_.keys.keys, shape_.ldk}, s_.saved.state(chunk, h), ldv, 0.0f, x, ldv);
@@ -219,8 +203,6 @@ private:
     for (int64_t i = 0; i < n_ * kChunk; ++i)
       s_.p[i] = s_.keys.qk[i] * gates.d[i];
     loadTile({call_.args[kDOut], head}, row_, n_, 0, dv, s_.dOut, ldv);
-    prefetchNext(kDOut, head, dv);
-    prefetchTile<true>({call_.args[kDV], head}, row_, n_, 0, dv);
     float *dState = s_.dStates + h * s_.saved.stateSize;
     const float *state = s_.saved.state(chunk, h), *valuesT = s_.saved.valuesT(chunk, h);
     alignas(64) float ones[kChunk];
@@ -357,7 +339,7 @@ private:
   int64_t keyHead_, begin_, end_, chunks_;
   float scale_;
   Scratch &s_;
-  int64_t row_ = 0, n_ = 0, nextRow_ = 0, nextRows_ = 0;
+  int64_t row_ = 0, n_ = 0;
   float dBeta_[kChunk] = {};
   double dG_[kChunk] = {};
 };

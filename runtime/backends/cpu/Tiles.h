@@ -83,18 +83,6 @@ QRT_INLINE void storeTile(const float *tile, int64_t ld, int64_t rows, int64_t c
   }
 }
 
-/// Brings columns [col, col + cols) of the rows near, to be read or written soon: rows of one head lie so far apart that the processor does not foresee them.
-template <bool Write> QRT_INLINE void prefetchTile(const HeadRows &rows, int64_t row, int64_t count, int64_t col,
-                                                  int64_t cols) {
-  constexpr int64_t kLine = 64;
-  int64_t bytesEach = rows.bf16 ? 2 : 4;
-  for (int64_t i = row; i < row + count; ++i) {
-    const std::byte *at = rows.data + (i * rows.stride + col) * bytesEach;
-    for (int64_t b = 0; b < cols * bytesEach; b += kLine)
-      __builtin_prefetch(at + b, Write, 2);
-  }
-}
-
 /// Zeros in the rows [row, row + rows) of every head of a tensor [T, heads, width] or [T, heads].
 QRT_INLINE void zeroRows(const Tensor &tensor, int64_t row, int64_t rows) {
   bool flat = tensor.shape.rank < 3;
