@@ -24,8 +24,12 @@ template <typename Scalar> static LogicalResult evaluate(GatedDeltaInputsOp op, 
   const Tensor<Scalar> &b = frame.tensor(op.getB()), &a = frame.tensor(op.getA());
   const Tensor<Scalar> &aLog = frame.tensor(op.getALog()), &dtBias = frame.tensor(op.getDtBias());
   Tensor<Scalar> c = causalConv(docs, frame.tensor(op.getQkv()), frame.tensor(op.getConvWeight()));
-  Tensor<Scalar> q(frame.extents(op.getQ().getType())), k(frame.extents(op.getK().getType()));
-  Tensor<Scalar> v(frame.extents(op.getV().getType())), g(b.shape()), beta(b.shape());
+  auto zeros = [&](Value result) {
+    Shape shape = frame.extents(result.getType());
+    shape[0] = docs.tokens;
+    return Tensor<Scalar>(shape);
+  };
+  Tensor<Scalar> q = zeros(op.getQ()), k = zeros(op.getK()), v = zeros(op.getV()), g(b.shape()), beta(b.shape());
   if (q.stride(1) + k.stride(1) + v.stride(1) != c.stride(1))
     return op.emitOpError() << "expected q, k and v to split " << c.stride(1) << " channels, got " << q.stride(1)
                             << ", " << k.stride(1) << " and " << v.stride(1);
@@ -175,6 +179,8 @@ static FailureOr<Tensor<Element>> gatherRows(GatherRowsOp op, const Segments &do
   Shape shape(x.shape());
   int64_t declared = cast<RankedTensorType>(op.getOut().getType()).getDimSize(0);
   shape[0] = ShapedType::isDynamic(declared) ? docs.trained() : declared;
+  if (x.dim(0) != docs.tokens)
+    return op.emitOpError() << "expected a row for each of " << docs.tokens << " tokens, got " << x.dim(0);
   if (docs.trained() > shape[0])
     return op.emitOpError() << "expected at most " << shape[0] << " trained rows, got " << docs.trained();
   Tensor<Element> out(shape, fill);

@@ -2,7 +2,6 @@
 #include "dialects/qt/reference/Evaluator.h"
 #include "dialects/qt/reference/Registry.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 
@@ -27,17 +26,15 @@ bool hasReference(OperationName name) { return Registry<double>::get().find(name
 // Whether a value fits its type
 //===----------------------------------------------------------------------===//
 
-/// Says at `emitError` why a value is not one of `type`, or succeeds. A dynamic extent must be `tokens`, if that is
-/// known.
 template <typename Scalar>
-static LogicalResult checkFits(const Datum<Scalar> &value, Type type, std::optional<int64_t> tokens,
-                               function_ref<InFlightDiagnostic()> emitError) {
+LogicalResult checkFits(const Datum<Scalar> &value, Type type, std::optional<int64_t> rows,
+                        function_ref<InFlightDiagnostic()> emitError) {
   if (auto *docs = std::get_if<Segments>(&value)) {
     auto segments = dyn_cast<SegmentsType>(type);
     if (!segments)
       return emitError() << "expected " << type << ", got documents";
     if (docs->offsets.empty() || docs->offsets.front() != 0 || !llvm::is_sorted(docs->offsets) ||
-        docs->used() > docs->tokens ||
+        docs->used() > docs->tokens || !llvm::is_sorted(docs->trainedRows) ||
         (!docs->trainedRows.empty() && (docs->trainedRows.front() < 0 || docs->trainedRows.back() >= docs->used())))
       return emitError() << "expected offsets that ascend from 0 to at most " << docs->tokens
                          << " and trained rows inside them";
@@ -57,11 +54,11 @@ static LogicalResult checkFits(const Datum<Scalar> &value, Type type, std::optio
     return emitError() << "expected " << type << ", got a tensor of " << (integers ? "integers" : "numbers");
   bool fits = tensor.getRank() == static_cast<int64_t>(shape.size());
   for (int64_t i = 0; fits && i < tensor.getRank(); ++i)
-    fits = tensor.isDynamicDim(i) ? !tokens || shape[i] == *tokens : shape[i] == tensor.getDimSize(i);
+    fits = tensor.isDynamicDim(i) ? !rows || shape[i] == *rows : shape[i] == tensor.getDimSize(i);
   if (!fits) {
     InFlightDiagnostic diagnostic = emitError() << "expected " << type;
-    if (tokens && !tensor.hasStaticShape())
-      diagnostic << " of " << *tokens << " rows";
+    if (rows && !tensor.hasStaticShape())
+      diagnostic << " of " << *rows << " rows";
     return diagnostic << ", got a tensor of shape " << shape;
   }
   return success();
@@ -71,31 +68,41 @@ static LogicalResult checkFits(const Datum<Scalar> &value, Type type, std::optio
 // Ops and blocks
 //===----------------------------------------------------------------------===//
 
+/// What a value has where its type has a dynamic extent; of documents, their tokens.
+template <typename Scalar> static std::optional<int64_t> dynamicExtent(const Datum<Scalar> &value, Type type) {
+  if (auto *docs = std::get_if<Segments>(&value))
+    return docs->tokens;
+  auto shape = cast<RankedTensorType>(type).getShape();
+  auto *integers = std::get_if<IntTensor>(&value);
+  for (size_t axis = 0; axis < shape.size(); ++axis)
+    if (ShapedType::isDynamic(shape[axis]))
+      return integers ? integers->dim(axis) : std::get<Tensor<Scalar>>(value).dim(axis);
+  return std::nullopt;
+}
+
 template <typename Scalar> LogicalResult evaluateIn(Operation *op, Frame<Scalar> &frame) {
   const EvaluateFn<Scalar> *function = Registry<Scalar>::get().find(op->getName());
   if (!function)
     return op->emitOpError() << "has no reference";
-  // Rows of a dynamic extent are tokens where an op sees the documents, except that gathering makes trained rows of
-  // them.
-  std::optional<int64_t> tokens;
-  if (!isa<GatherRowsOp, ScatterRowsOp>(op))
-    for (Value operand : op->getOperands())
-      if (const Datum<Scalar> *value = frame.find(operand))
-        if (auto *docs = std::get_if<Segments>(value))
-          tokens = docs->tokens;
+  // The dynamic extents of an op are one number, that of the tokens where it sees the documents; but gathering makes
+  // trained rows of tokens, and a barrier has nothing to do with what it waits for.
+  bool oneExtent = !isa<GatherRowsOp, ScatterRowsOp, BarrierOp>(op);
+  std::optional<int64_t> rows;
   for (OpOperand &operand : op->getOpOperands()) {
     const Datum<Scalar> *value = frame.find(operand.get());
     auto emitError = [&] { return op->emitOpError() << "operand " << operand.getOperandNumber() << ": "; };
     if (!value)
       return emitError() << "no value was given for it";
-    if (failed(checkFits(*value, operand.get().getType(), tokens, emitError)))
+    if (failed(checkFits(*value, operand.get().getType(), rows, emitError)))
       return failure();
+    if (oneExtent && !rows)
+      rows = dynamicExtent(*value, operand.get().getType());
   }
   if (failed((*function)(op, frame)))
     return failure();
   for (OpResult result : op->getResults()) {
     auto emitError = [&] { return op->emitOpError() << "result " << result.getResultNumber() << ": "; };
-    if (failed(checkFits(frame.datum(result), result.getType(), tokens, emitError)))
+    if (failed(checkFits(frame.datum(result), result.getType(), rows, emitError)))
       return failure();
   }
   return success();
@@ -242,6 +249,8 @@ FailureOr<Outputs<Scalar>> evaluateFunction(ModuleOp module, StringRef name, con
 
 #define QT_INSTANTIATE(Scalar)                                                                                         \
   template class Registry<Scalar>;                                                                                     \
+  template LogicalResult checkFits(const Datum<Scalar> &, Type, std::optional<int64_t>,                                \
+                                   function_ref<InFlightDiagnostic()>);                                                \
   template LogicalResult evaluateIn(Operation *, Frame<Scalar> &);                                                     \
   template LogicalResult evaluateOps(Block &, Frame<Scalar> &, bool);                                                  \
   template LogicalResult evaluateOp(Operation *, ValueMap<Scalar> &);                                                  \

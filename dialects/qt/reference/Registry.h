@@ -125,6 +125,12 @@ template <typename Scalar> void registerCompoundOps(Registry<Scalar> &registry);
 template <typename Scalar> void registerGradOps(Registry<Scalar> &registry);
 template <typename Scalar> void registerStateOps(Registry<Scalar> &registry);
 
+/// Says at `emitError` why a value is not one of `type`, or succeeds. A dynamic extent must be `rows`, if that is
+/// known.
+template <typename Scalar>
+mlir::LogicalResult checkFits(const Datum<Scalar> &value, mlir::Type type, std::optional<int64_t> rows,
+                              llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+
 /// Evaluates one op in a frame, with all checks.
 template <typename Scalar> mlir::LogicalResult evaluateIn(mlir::Operation *op, Frame<Scalar> &frame);
 

@@ -6,44 +6,31 @@ using namespace mlir;
 
 namespace qt::reference {
 
-/// The shape of a parameter's or pack's own type.
-static ArrayRef<int64_t> shapeOf(Operation *symbol) {
-  Type type = TypeSwitch<Operation *, Type>(symbol)
-                  .Case<ParameterOp, ParameterPackOp, StateOp>([](auto op) { return op.getType(); })
-                  .Default([](Operation *) { return Type(); });
-  auto tensor = dyn_cast_or_null<RankedTensorType>(type);
-  return tensor ? tensor.getShape() : ArrayRef<int64_t>();
+/// The type of a symbol's buffer; null if it has none.
+static Type typeOf(Operation *symbol) {
+  return TypeSwitch<Operation *, Type>(symbol)
+      .Case<ParameterOp, ParameterPackOp, StateOp>([](auto op) { return op.getType(); })
+      .Default([](Operation *) { return Type(); });
 }
 
-/// The value of a symbol at entry; null with an error at `op` if it has none of its shape.
+/// The value of a symbol at entry; null with an error at `op` if it has none of its type.
 template <typename Scalar>
-static const Datum<Scalar> *entryValue(Operation *op, StringRef name, ArrayRef<int64_t> shape,
+static const Datum<Scalar> *entryValue(Operation *op, StringRef name, Type type,
                                        const Environment<Scalar> &environment) {
   auto it = environment.symbols.find(name.str());
   if (it == environment.symbols.end()) {
     op->emitOpError() << "no value was given for @" << name;
     return nullptr;
   }
-  ArrayRef<int64_t> given = std::visit(
-      [](const auto &value) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Segments>)
-          return ArrayRef<int64_t>();
-        else
-          return value.shape();
-      },
-      it->second);
-  if (given != shape) {
-    op->emitOpError() << "expected a value of shape " << shape << " for @" << name << ", got " << given;
-    return nullptr;
-  }
-  return &it->second;
+  auto emitError = [&] { return op->emitOpError() << "value of @" << name << ": "; };
+  return succeeded(checkFits(it->second, type, std::nullopt, emitError)) ? &it->second : nullptr;
 }
 
-/// A pack's members with their rows, or failure with an error at `op`.
 struct Member {
   StringRef name;
-  Shape shape;
+  RankedTensorType type;
 };
+/// A pack's members, or failure with an error at `op`.
 static FailureOr<SmallVector<Member>> membersOf(Operation *op, ParameterPackOp pack, ModuleOp module) {
   SmallVector<Member> members;
   int64_t rows = 0;
@@ -52,12 +39,13 @@ static FailureOr<SmallVector<Member>> membersOf(Operation *op, ParameterPackOp p
     if (!parameter)
       return op->emitOpError() << "expected member @" << reference.getValue() << " of @" << pack.getSymName()
                                << " to be a parameter";
-    members.push_back({reference.getValue(), Shape(shapeOf(parameter))});
-    rows += members.back().shape.front();
+    members.push_back({reference.getValue(), cast<RankedTensorType>(parameter.getType())});
+    rows += members.back().type.getDimSize(0);
   }
-  if (rows != shapeOf(pack).front())
+  int64_t declared = cast<RankedTensorType>(pack.getType()).getDimSize(0);
+  if (rows != declared)
     return op->emitOpError() << "expected @" << pack.getSymName() << " to have the " << rows
-                             << " rows of its members, got " << shapeOf(pack).front();
+                             << " rows of its members, got " << declared;
   return members;
 }
 
@@ -66,11 +54,11 @@ template <typename Scalar> static LogicalResult evaluate(ReadOp op, Frame<Scalar
   if (!environment)
     return op.emitOpError() << "needs a function that it is evaluated in";
   Operation *symbol = environment->module.lookupSymbol(op.getSymbolAttr().getAttr());
-  if (!symbol)
-    return op.emitOpError() << "refers to @" << op.getSymbol() << ", which does not exist";
+  if (!symbol || !typeOf(symbol))
+    return op.emitOpError() << "refers to @" << op.getSymbol() << ", which is no parameter, pack or state";
   auto pack = dyn_cast<ParameterPackOp>(symbol);
   if (!pack) {
-    const Datum<Scalar> *value = entryValue(op, op.getSymbol(), shapeOf(symbol), *environment);
+    const Datum<Scalar> *value = entryValue(op, op.getSymbol(), typeOf(symbol), *environment);
     if (!value)
       return failure();
     frame.set(op.getValue(), *value);
@@ -79,10 +67,10 @@ template <typename Scalar> static LogicalResult evaluate(ReadOp op, Frame<Scalar
   FailureOr<SmallVector<Member>> members = membersOf(op, pack, environment->module);
   if (failed(members))
     return failure();
-  Tensor<Scalar> stacked(shapeOf(pack));
+  Tensor<Scalar> stacked(cast<RankedTensorType>(pack.getType()).getShape());
   Scalar *next = stacked.data();
   for (const Member &member : *members) {
-    const Datum<Scalar> *value = entryValue(op, member.name, member.shape, *environment);
+    const Datum<Scalar> *value = entryValue(op, member.name, member.type, *environment);
     if (!value)
       return failure();
     const std::vector<Scalar> &elements = std::get<Tensor<Scalar>>(*value).elements();
@@ -109,8 +97,8 @@ template <typename Scalar> static LogicalResult evaluate(UpdateOp op, Frame<Scal
     return failure();
   const Scalar *next = frame.tensor(op.getValue()).data();
   for (const Member &member : *members) {
-    const Scalar *end = next + elementCount(member.shape);
-    if (failed(update(member.name, Tensor<Scalar>(member.shape, std::vector<Scalar>(next, end)))))
+    const Scalar *end = next + member.type.getNumElements();
+    if (failed(update(member.name, Tensor<Scalar>(member.type.getShape(), std::vector<Scalar>(next, end)))))
       return failure();
     next = end;
   }

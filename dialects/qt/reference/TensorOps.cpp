@@ -37,27 +37,23 @@ template <typename Scalar> static Tensor<Scalar> evaluate(ScaleOp op, Frame<Scal
 }
 
 /// `rhs` has the shape of the last dimensions of `lhs` and is repeated along the others.
-template <typename Op, typename Scalar, typename Fn> static LogicalResult binary(Op op, Frame<Scalar> &frame, Fn fn) {
-  const Tensor<Scalar> &lhs = frame.tensor(op.getLhs()), &rhs = frame.tensor(op.getRhs());
-  if (rhs.rank() > lhs.rank() || lhs.shape().take_back(rhs.rank()) != rhs.shape())
-    return op.emitOpError() << "expected rhs to have the last dimensions of lhs (" << lhs.shape() << "), got "
-                            << rhs.shape();
+template <typename Scalar, typename Fn>
+static Tensor<Scalar> zip(const Tensor<Scalar> &lhs, const Tensor<Scalar> &rhs, Fn fn) {
   Tensor<Scalar> result(lhs.shape());
   for (int64_t i = 0; i < lhs.size(); i += rhs.size())
     for (int64_t j = 0; j < rhs.size(); ++j)
       result[i + j] = fn(lhs[i + j], rhs[j]);
-  frame.set(op.getResult(), std::move(result));
-  return success();
+  return result;
 }
 
-template <typename Scalar> static LogicalResult evaluate(AddOp op, Frame<Scalar> &frame) {
-  return binary(op, frame, [](Scalar a, Scalar b) { return a + b; });
+template <typename Scalar> static Tensor<Scalar> evaluate(AddOp op, Frame<Scalar> &frame) {
+  return zip(frame.tensor(op.getLhs()), frame.tensor(op.getRhs()), [](Scalar a, Scalar b) { return a + b; });
 }
-template <typename Scalar> static LogicalResult evaluate(SubOp op, Frame<Scalar> &frame) {
-  return binary(op, frame, [](Scalar a, Scalar b) { return a - b; });
+template <typename Scalar> static Tensor<Scalar> evaluate(SubOp op, Frame<Scalar> &frame) {
+  return zip(frame.tensor(op.getLhs()), frame.tensor(op.getRhs()), [](Scalar a, Scalar b) { return a - b; });
 }
-template <typename Scalar> static LogicalResult evaluate(MulOp op, Frame<Scalar> &frame) {
-  return binary(op, frame, [](Scalar a, Scalar b) { return a * b; });
+template <typename Scalar> static Tensor<Scalar> evaluate(MulOp op, Frame<Scalar> &frame) {
+  return zip(frame.tensor(op.getLhs()), frame.tensor(op.getRhs()), [](Scalar a, Scalar b) { return a * b; });
 }
 
 template <typename Scalar> static Tensor<Scalar> evaluate(CastOp op, Frame<Scalar> &frame) {
