@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/program/Report.h"
+
+#include "runtime/base/Json.h"
+#include "runtime/kernels/Signature.h"
+
+#include <algorithm>
+#include <map>
+
+namespace qrt {
+namespace {
+
+/// "1,234,567".
+std::string grouped(int64_t number) {
+  std::string digits = std::to_string(number), text;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0 && digits[i - 1] != '-')
+      text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+/// The exact bytes, and what that is in a larger unit.
+std::string printBytes(int64_t bytes) {
+  constexpr std::pair<int64_t, std::string_view> kUnits[] = {
+      {int64_t{1} << 30, "GiB"}, {int64_t{1} << 20, "MiB"}, {1 << 10, "KiB"}};
+  for (auto [size, unit] : kUnits)
+    if (bytes >= size)
+      return fmt::format("{} ({:.2f} {})", grouped(bytes), static_cast<double>(bytes) / static_cast<double>(size),
+                         unit);
+  return grouped(bytes);
+}
+
+class ReportWriter {
+public:
+  explicit ReportWriter(const Program &program) : program_(program) {}
+
+  std::string run(bool instructions) {
+    header();
+    parameters();
+    memory();
+    for (const Entry &entry : program_.entries())
+      describe(entry, instructions);
+    return std::move(text_);
+  }
+
+private:
+  template <typename... Args> void line(fmt::format_string<Args...> format, Args &&...args) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+    text_ += '\n';
+  }
+
+  void header() {
+    line("{}: program of version {}.{} for {}, built by {}", program_.source(), program_.version().major,
+         program_.version().minor, quoteForMessage(program_.target()), quoteForMessage(program_.producer()));
+    for (const std::string &option : program_.options())
+      line("  option {}", quoteForMessage(option));
+    line("  vocabulary {}, model {} bytes", grouped(program_.vocabulary()),
+         grouped(static_cast<int64_t>(program_.model().size())));
+  }
+
+  void parameters() {
+    int64_t elements = 0, trained = 0;
+    size_t width = 4;
+    for (const Parameter &parameter : program_.parameters()) {
+      elements += parameter.elements;
+      trained += parameter.frozen ? 0 : parameter.elements;
+      width = std::max(width, std::min<size_t>(parameter.name.size(), 60));
+    }
+    line("\n{} parameters with {} elements, {} of them trained",
+         grouped(static_cast<int64_t>(program_.parameters().size())), grouped(elements), grouped(trained));
+    line("  {:{}}  {:18}  {:6}  {:8}  {:6}  {:7}  {:5}  {}", "name", width, "shape", "weight", "gradient", "master",
+         "moments", "decay", "pack");
+    for (const Parameter &parameter : program_.parameters()) {
+      auto type = [&](ParameterPart part) {
+        return parameter.part(part) ? dtypeName(parameter.part(part)->dtype) : "-";
+      };
+      line("  {:{}}  {:18}  {:6}  {:8}  {:6}  {:7}  {:5}  {}", parameter.name, width,
+           fmt::format("{}", fmt::join(parameter.shape, "x")), type(ParameterPart::Weight),
+           type(ParameterPart::Gradient), type(ParameterPart::Master), type(ParameterPart::ExpAvg),
+           parameter.frozen  ? "frozen"
+           : parameter.decay ? "yes"
+                             : "no",
+           parameter.pack < 0 ? "-" : program_.packs()[static_cast<size_t>(parameter.pack)].name);
+    }
+  }
+
+  void memory() {
+    int64_t bytes[kNumParameterParts] = {};
+    for (const Parameter &parameter : program_.parameters())
+      for (int part = 0; part < kNumParameterParts; ++part)
+        if (parameter.parts[part])
+          bytes[part] += parameter.elements * byteSize(parameter.parts[part]->dtype);
+    auto of = [&](ParameterPart part) { return bytes[static_cast<int>(part)]; };
+    int64_t moments = of(ParameterPart::ExpAvg) + of(ParameterPart::ExpAvgSq), counters = 2 * byteSize(DType::I64);
+    SpaceBytes spaces = program_.spaceBytes();
+    auto total = [&](Space space) { return spaces[static_cast<int>(space)]; };
+    auto row = [&](std::string_view what, int64_t amount) { line("  {:26}  {:>32}", what, printBytes(amount)); };
+    line("\nmemory in bytes");
+    row("state", total(Space::State));
+    row("  weights", of(ParameterPart::Weight));
+    row("  masters", of(ParameterPart::Master));
+    row("  moments", moments);
+    row("  counters", counters);
+    row("  alignment",
+        total(Space::State) - of(ParameterPart::Weight) - of(ParameterPart::Master) - moments - counters);
+    row("transient, largest entry", total(Space::Transient));
+    row("io, largest entry", total(Space::Io));
+    row("in all", total(Space::State) + total(Space::Transient) + total(Space::Io));
+    row("gradients, if accumulated", total(Space::Gradients));
+    row("  and in all", total(Space::State) + total(Space::Transient) + total(Space::Io) + total(Space::Gradients));
+  }
+
+  double flops(const Entry &entry, const Instruction &instruction) const {
+    auto shape = [&](int32_t index) -> const TensorShape & { return entry.slices[static_cast<size_t>(index)].shape; };
+    if (const Gemm *gemm = std::get_if<Gemm>(&instruction.work))
+      return 2.0 * static_cast<double>(shape(gemm->c).elements()) *
+             static_cast<double>(shape(gemm->a).dims[!gemm->transposeA]);
+    const Launch *launch = std::get_if<Launch>(&instruction.work);
+    if (!launch)
+      return 0;
+    std::vector<std::optional<TensorShape>> shapes;
+    for (int32_t index : launch->slices)
+      shapes.push_back(index < 0 ? std::nullopt : std::optional(shape(index)));
+    return kernelFlops(launch->kernel, shapes, launch->params, entry.bucket);
+  }
+
+  void describe(const Entry &entry, bool instructions) {
+    // By name: the same order for every program.
+    std::map<std::string_view, std::pair<int64_t, double>> kinds;
+    double all = 0;
+    for (const Instruction &instruction : entry.instructions) {
+      auto &[count, sum] = kinds[instructionName(instruction)];
+      double its = flops(entry, instruction);
+      ++count;
+      sum += its;
+      all += its;
+    }
+    line("\nentry {}: {} instructions, {:.3g} floating-point operations, transient {}, io {}", entry.name(),
+         entry.instructions.size(), all, printBytes(entry.transientBytes), printBytes(entry.ioBytes));
+    for (const auto &[name, kind] : kinds)
+      line("  {:26}  {:6}  {:10.3g}", name, kind.first, kind.second);
+    if (!entry.debug.empty())
+      line("  {} values that can be dumped", entry.debug.size());
+    if (!instructions)
+      return;
+    for (size_t i = 0; i < entry.instructions.size(); ++i) {
+      const Instruction &instruction = entry.instructions[i];
+      line("  {:5}  {:26}  {}", i, instructionName(instruction),
+           instruction.scope.empty() ? "-" : quoteForMessage(instruction.scope));
+      operands(entry, instruction);
+    }
+  }
+
+  void operand(const Entry &entry, std::string_view name, ArgEffect effect, int32_t index) {
+    const Slice &slice = entry.slices[static_cast<size_t>(index)];
+    std::string strides;
+    int64_t stride = 1;
+    for (int axis = slice.shape.rank - 1; axis >= 0; stride *= slice.shape.dims[axis--])
+      if (slice.shape.strides[axis] != stride && slice.shape.dims[axis] != 1)
+        strides =
+            fmt::format(" strides [{}]", fmt::join(slice.shape.strides, slice.shape.strides + slice.shape.rank, ", "));
+    std::string_view direction = effect == ArgEffect::Read    ? "reads"
+                                 : effect == ArgEffect::Write ? "writes"
+                                                              : "updates";
+    line("           {:7} {:14} {} + {}: {}{}", direction, name, spaceName(slice.space), slice.offset,
+         printShape(slice.shape), strides);
+  }
+
+  void operands(const Entry &entry, const Instruction &instruction) {
+    if (const Launch *launch = std::get_if<Launch>(&instruction.work)) {
+      const KernelInfo &info = kernelInfo(launch->kernel);
+      for (size_t i = 0; i < launch->slices.size(); ++i)
+        if (launch->slices[i] >= 0)
+          operand(entry, info.args[std::min(i, info.args.size() - 1)].name, launch->effects[i], launch->slices[i]);
+      for (size_t i = 0; i < launch->params.size(); ++i) {
+        bool isNamed = i < info.params.size();
+        if (isNamed && info.params[i].type == ParamType::Float)
+          line("           with    {} = {}", info.params[i].name, launch->params[i].f);
+        else
+          line("           with    {} = {}", isNamed ? info.params[i].name : "...", launch->params[i].i);
+      }
+    } else if (const Gemm *gemm = std::get_if<Gemm>(&instruction.work)) {
+      operand(entry, gemm->transposeA ? "a transposed" : "a", ArgEffect::Read, gemm->a);
+      operand(entry, gemm->transposeB ? "b transposed" : "b", ArgEffect::Read, gemm->b);
+      operand(entry, "c", gemm->accumulate ? ArgEffect::InOut : ArgEffect::Write, gemm->c);
+    } else if (const Copy *copy = std::get_if<Copy>(&instruction.work)) {
+      operand(entry, "source", ArgEffect::Read, copy->source);
+      operand(entry, "target", ArgEffect::Write, copy->target);
+    } else {
+      operand(entry, "target", ArgEffect::Write, std::get<Fill>(instruction.work).target);
+    }
+  }
+
+  const Program &program_;
+  std::string text_;
+};
+
+} // namespace
+
+std::string programReport(const Program &program, bool instructions) { return ReportWriter(program).run(instructions); }
+
+} // namespace qrt
