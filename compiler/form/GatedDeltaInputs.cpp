@@ -26,8 +26,6 @@ public:
     why = why_;
     return failure();
   }
-  /// The convolution, as far as it was found.
-  qt::CausalConvOp convolution() const { return conv_; }
 
 private:
   LogicalResult differs(const Twine &why) {
@@ -115,8 +113,9 @@ LogicalResult Former::matchBeta() {
   if (!sigmoid)
     return differs("expected beta to be a sigmoid; got " + describe(withoutCasts(rule_.getBeta())));
   b_ = withoutCasts(sigmoid.getX());
-  if (rule_.getBeta().getType() != b_.getType())
-    return differs("expected beta in the element type of b; got another one");
+  Type element = tensorTypeOf(conv_.getX()).getElementType();
+  if (rule_.getBeta().getType() != b_.getType() || tensorTypeOf(b_).getElementType() != element)
+    return differs("expected b and beta in the convolution's element type; got another one");
   merged_.push_back(sigmoid);
   return success();
 }
@@ -181,6 +180,16 @@ LogicalResult Former::replace() {
   return success();
 }
 
+/// Adds the convolutions that a value comes from, other than by a projection or a compound.
+void addConvolutionsOf(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) {
+  Operation *op = value.getDefiningOp();
+  if (!op || isa<qt::LinearOp, qt::KernelBackedOpInterface>(op) || !seen.insert(op).second)
+    return;
+  if (!isa<qt::CausalConvOp>(op))
+    for (Value operand : op->getOperands())
+      addConvolutionsOf(operand, seen);
+}
+
 struct FormGatedDeltaInputs : impl::FormGatedDeltaInputsBase<FormGatedDeltaInputs> {
   void runOnOperation() override {
     SmallVector<qt::GatedDeltaRuleOp> rules;
@@ -188,12 +197,11 @@ struct FormGatedDeltaInputs : impl::FormGatedDeltaInputsBase<FormGatedDeltaInput
     llvm::SmallPtrSet<Operation *, 4> explained;
     for (qt::GatedDeltaRuleOp rule : rules) {
       Why why;
-      Former former(rule);
-      if (succeeded(former.form(why)))
+      if (succeeded(Former(rule).form(why)))
         continue;
       reportMissed(rule, kName, why);
-      if (former.convolution())
-        explained.insert(former.convolution());
+      for (Value rows : {rule.getQ(), rule.getK(), rule.getV()})
+        addConvolutionsOf(rows, explained);
     }
     eraseDeadOps(getOperation());
     getOperation().walk([&](qt::CausalConvOp conv) {

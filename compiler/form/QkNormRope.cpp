@@ -41,11 +41,6 @@ LogicalResult form(qt::AttentionOp attention, Why &why) {
     why = "expected one eps of the norms of queries and keys; got different ones";
     return failure();
   }
-  if (tensorTypeOf(norms[0].getX()).getElementType() != tensorTypeOf(attention.getQ()).getElementType() ||
-      tensorTypeOf(norms[1].getX()).getElementType() != tensorTypeOf(attention.getK()).getElementType()) {
-    why = "expected the norms to keep the element type";
-    return failure();
-  }
   Value q = ropes[0].getY(), k = ropes[1].getY();
   FailureOr<OpBuilder> builder =
       placeFor({norms[0].getX(), norms[1].getX(), norms[0].getWeight(), norms[1].getWeight()}, {q, k}, why);

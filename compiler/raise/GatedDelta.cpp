@@ -270,8 +270,17 @@ LogicalResult raise(qt::ScanOp scan, const Match &match, RaisedCheck &check) {
 
   SmallVector<Value> rows = {q.value, k.value, v.value};
   unifyElementTypes(builder, loc, rows);
-  if (auto type = cast<RankedTensorType>(g.getType()); type.getElementTypeBitWidth() < 32)
-    g = qt::CastOp::create(builder, loc, type.clone(builder.getF32Type()), g);
+  // The decay is never narrower than f32, the write strength never narrower than the rows.
+  unsigned width = cast<RankedTensorType>(rows[0].getType()).getElementTypeBitWidth();
+  auto widened = [&](Value value, unsigned bits) -> Value {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (type.getElementTypeBitWidth() >= bits)
+      return value;
+    Type element = bits == 64 ? builder.getF64Type() : builder.getF32Type();
+    return qt::CastOp::create(builder, loc, type.clone(element), value);
+  };
+  g = widened(g, std::max(width, 32u));
+  beta = widened(beta, width);
   auto rule = qt::GatedDeltaRuleOp::create(builder, loc, rows[2].getType(), /*inverse=*/Type(), scan.getDocs(), rows[0],
                                            rows[1], rows[2], g, beta, llvm::APFloat(q.scale * match.scale));
   setScope(rule, scopeOf(scan));

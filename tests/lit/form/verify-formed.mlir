@@ -1,0 +1,31 @@
+// The exit contract of the phase `formed`: what is left has a kernel, is a matrix product or a view.
+// RUN: qcc-opt %s --verify-formed --split-input-file --verify-diagnostics
+
+func.func @pointwise(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  // expected-error @below {{'qt.silu' op is a pointwise op left over in scope 'layers.3.mlp': expected compounds, linear ops and views}}
+  %y = qt.silu %x {qt.scope = "layers.3.mlp"} : tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}
+
+// -----
+
+func.func @tensor_op(%docs: !qt.segments, %x: tensor<?x8x2xf32>) -> tensor<?x2x8xf32> {
+  // expected-error @below {{'qt.transpose' op is a tensor op left over in scope ''}}
+  %y = qt.transpose %x [0, 2, 1] : tensor<?x8x2xf32> -> tensor<?x2x8xf32>
+  // expected-error @below {{'qt.rope' op is a tensor op left over in scope ''}}
+  %z = qt.rope %docs, %y theta 1.0e4 dims 4 : !qt.segments, tensor<?x2x8xf32>
+  return %z : tensor<?x2x8xf32>
+}
+
+// -----
+
+qt.parameter @w : tensor<16x8xf32> init <zeros> names ["w"]
+func.func @formed(%x: tensor<?x8xf32>) -> tensor<?x2x4xf32> {
+  %w = qt.read @w : tensor<16x8xf32>
+  %y = qt.linear %x, %w : tensor<?x8xf32>, tensor<16x8xf32> -> tensor<?x16xf32>
+  %p:2 = qt.split %y dim 1 : tensor<?x16xf32> -> tensor<?x8xf32>, tensor<?x8xf32>
+  %s = qt.swiglu %p#0, %p#1 : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  qt.watch %s as "s" : tensor<?x8xf32>
+  %r = qt.reshape %s : tensor<?x8xf32> -> tensor<?x2x4xf32>
+  return %r : tensor<?x2x4xf32>
+}
