@@ -12,9 +12,7 @@ Bounds, f32: loss 1e-6 relative, each hidden state and each gradient 5e-5 (norm 
 layers and cases, root mean square) at most 1.3 times; the median of all ratios at most 1.05; the loss 2e-4 relative.
 """
 import argparse
-import array
 import collections
-import hashlib
 import json
 import math
 import pathlib
@@ -23,6 +21,7 @@ import statistics
 import subprocess
 import sys
 
+import packed
 import tensors
 
 GOLDEN = pathlib.Path(__file__).resolve().parent
@@ -39,31 +38,16 @@ def run(*command):
 
 
 def write_packed(case, directory, row_length):
-    """The case's batch as packed data of one row (docs/data.md). labels[t] is the target of position t: token t + 1 of the same document."""
+    """The case's batch as packed data of one row. labels[t] is the target of position t: token t + 1 of the same document."""
     batch = tensors.read(case / "batch.safetensors")
     ids, labels, bounds = (batch[name][2] for name in ("input_ids", "labels", "cu_seqlens"))
-    mask = array.array("B", bytes(len(ids)))
+    documents = []
     for begin, end in zip(bounds, bounds[1:]):
-        for t in range(begin, end - 1):
-            mask[t + 1] = labels[t] != -100
-    documents = len(bounds) - 1
-    directory.mkdir(parents=True)
-    shard = directory / "shard-00000.safetensors"
-    tensors.write(shard, {
-        "doc_offsets": ("I64", [documents + 1], array.array("q", bounds)),
-        "row_offsets": ("I64", [2], array.array("q", [0, documents])),
-        "input_ids": ("I32", [len(ids)], array.array("i", ids)),
-        "loss_mask": ("U8", [len(ids)], mask),
-    })
-    longest = max(end - begin for begin, end in zip(bounds, bounds[1:]))
-    counts = dict(documents=documents, tokens=len(ids), trained_tokens=sum(mask))
+        mask = [0] + [int(labels[t] != -100) for t in range(begin, end - 1)]
+        documents.append((ids[begin:end], mask))
     vocabulary = json.loads((case / "config.json").read_text())["vocab_size"]
-    entry = dict(counts, file=shard.name, sha256=hashlib.sha256(shard.read_bytes()).hexdigest(),
-                 rows=[[len(ids), documents, longest, sum(mask)]])
-    manifest = dict(counts, schema_version=1, kind="packed", vocabulary_bound=vocabulary, tokenizer_sha256="0" * 64,
-                    template_sha256=hashlib.sha256(b"").hexdigest(), row_length=row_length, rows=1, slots=row_length, shards=[entry])
-    (directory / "manifest.json").write_text(json.dumps(manifest, indent=1))
-    return dict(tokens=len(ids), documents=documents, longest=longest, trained=sum(mask))
+    (shape,) = packed.write(directory, [documents], row_length, vocabulary)
+    return dict(zip(("tokens", "documents", "longest", "trained"), shape))
 
 
 class Case:

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The same input gives the same bytes (docs/failures.md 26), from every phase's dump too."""
+import unittest
+
+import support
+
+PHASES = ["model", "raised", "formed", "grad", "bucketed", "sharded", "fused", "remat", "planned"]
+
+
+class Determinism(support.TestCase):
+    def test_two_runs(self):
+        """Programs, metrics (times aside) and checkpoints; with another number of threads too."""
+        case = "tiny_untied"
+        vocab = support.vocabulary(case)
+        documents = [[document] for document in support.random_documents(1, [70, 33, 128, 65, 12, 90], vocab)]
+        packed = self.work / "packed"
+        support.write_packed(packed, documents, 128, vocab)
+        runs = []
+        for threads in (1, 2):
+            program = self.build(case, "128", dtype="bf16", name=f"run{threads}")
+            out = self.work / f"out{threads}"
+            support.run("qrun", "train", "--program", program, "--data", packed, "--weights", support.GOLDEN / case, "--out", out,
+                        "--epochs", 2, "--micro-batches", 2, "--lr", 1e-3, "--threads", threads, "--seed", 4)
+            checkpoint = out / "checkpoint"
+            files = {path.name: path.read_bytes() for path in checkpoint.iterdir()}
+            self.assertIn("model.safetensors", files)
+            runs.append((program.read_bytes(), support.metrics(out), files))
+        self.assertEqual(runs[0][0], runs[1][0], "programs")
+        self.assertEqual(runs[0][1], runs[1][1], "metrics")
+        self.assertEqual(runs[0][2], runs[1][2], "checkpoints")
+
+    def test_every_dump_continues(self):
+        """A dump of any phase compiles further to a byte-identical program, whatever the options were."""
+        for options in ([], ["--states", "bf16", "--remat", "memory-bound"]):
+            with self.subTest(options=options):
+                name = "-".join(["model", *(option.strip("-") for option in options)])
+                whole = self.build("tiny_untied", "256,64", *options, dtype="bf16", name=name)
+                for phase in PHASES:
+                    dump, program = self.work / f"{name}.{phase}.mlir", self.work / f"{name}.{phase}.qprog"
+                    support.run("qcc", "build", self.work / f"{name}.mlir", "--buckets", "256,64", *options, "--compile-to", phase, "-o", dump)
+                    support.run("qcc", "build", dump, "--buckets", "256,64", *options, "-o", program)
+                    self.assertEqual(program.read_bytes(), whole.read_bytes(), phase)
+
+
+if __name__ == "__main__":
+    unittest.main()

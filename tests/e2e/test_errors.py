@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What goes wrong says so, with the right exit code, before anything is lost (docs/failures.md 10, 13, 22, 33)."""
+import json
+import shutil
+import unittest
+
+import support
+
+CASE = "tiny_tied"
+
+
+class Errors(support.TestCase):
+    def packed(self, lengths, row_length, vocab=None, name="packed", trained=0.7):
+        path = self.work / name
+        documents = support.random_documents(2, lengths, vocab or support.vocabulary(CASE), trained)
+        support.write_packed(path, [documents], row_length, vocab or support.vocabulary(CASE))
+        return path
+
+    def train(self, program, packed, *options):
+        return ["qrun", "train", "--program", program, "--data", packed, "--weights", support.GOLDEN / CASE, "--out", self.work / "run",
+                "--steps", 1, *options]
+
+    def test_missing_kernel_fails_the_build(self):
+        module = self.work / "model.mlir"
+        support.run("qcc", "import", support.GOLDEN / CASE, "-o", module)
+        self.assert_fails(1, r"model\.mlir:\d+:\d+: error: .*no kernel.*swiglu|swiglu.*no kernel", "qcc", "build", module, "--buckets", "64",
+                          "-o", self.work / "x.qprog", "--disable-kernel", "swiglu")
+        self.assertFalse((self.work / "x.qprog").exists())
+
+    def test_bucket_that_was_not_built(self):
+        program, packed = self.build(CASE, "64"), self.packed([80, 20], 100)
+        self.assert_fails(1, "100", *self.train(program, packed, "--no-compile"))
+
+    def test_missing_bucket_is_compiled(self):
+        program, packed = self.build(CASE, "64"), self.packed([80, 20], 100)
+        output = support.run(*self.train(program, packed))
+        self.assertRegex(output, "compil")
+
+    def test_vocabulary(self):
+        vocab = support.vocabulary(CASE) + 1
+        program, packed = self.build(CASE, "64"), self.packed([64], 64, vocab=vocab)
+        self.assert_fails(1, f"{vocab}.*{vocab - 1}|{vocab - 1}.*{vocab}", *self.train(program, packed))
+
+    def test_nothing_trained(self):
+        program, packed = self.build(CASE, "64"), self.packed([64], 64, trained=0)
+        self.assert_fails(1, "trained", *self.train(program, packed))
+
+    def test_out_is_not_empty(self):
+        program, packed = self.build(CASE, "64"), self.packed([64], 64)
+        (self.work / "run").mkdir()
+        (self.work / "run" / "precious").write_text("mine")
+        self.assert_fails(2, "run", *self.train(program, packed))
+        self.assertEqual((self.work / "run" / "precious").read_text(), "mine")
+
+    def test_weights_of_another_model(self):
+        program, packed = self.build(CASE, "64"), self.packed([64], 64)
+        arguments = self.train(program, packed)
+        arguments[arguments.index("--weights") + 1] = support.GOLDEN / "tiny_untied"
+        self.assert_fails(1, "safetensors|weight", *arguments)
+
+    def test_tied_flag(self):
+        """At the root, nested, and absent: a checkpoint without a head is fine only where the two are tied."""
+        config = json.loads((support.GOLDEN / CASE / "config.json").read_text())
+        for name, text, heads in (("root", config, 0),
+                                  ("nested", {"model_type": "qwen3_5", "tie_word_embeddings": True, "text_config": dict(config, tie_word_embeddings=False)}, 0),
+                                  ("only nested", {"model_type": "qwen3_5", "text_config": config}, 1),
+                                  ("absent", {key: value for key, value in config.items() if key != "tie_word_embeddings"}, 1)):
+            with self.subTest(name):
+                path = self.work / "config.json"
+                path.write_text(json.dumps(text))
+                self.assertEqual(support.run("qcc", "import", path).count("qt.parameter @lm_head.weight"), heads)
+
+    def test_untied_checkpoint_without_a_head(self):
+        source = self.work / "source"
+        shutil.copytree(support.GOLDEN / CASE, source)
+        config = json.loads((source / "config.json").read_text())
+        (source / "config.json").write_text(json.dumps(dict(config, tie_word_embeddings=False)))
+        module, program = self.work / "m.mlir", self.work / "m.qprog"
+        support.run("qcc", "import", source, "-o", module)
+        support.run("qcc", "build", module, "--buckets", "64", "-o", program)
+        packed = self.packed([64], 64)
+        self.assert_fails(1, "lm_head.weight", "qrun", "train", "--program", program, "--data", packed, "--weights", source, "--out",
+                          self.work / "run", "--steps", 1)
+
+    def test_usage(self):
+        self.assert_fails(2, "", "qrun", "train")
+        self.assert_fails(2, "", "qrun", "fly")
+        self.assert_fails(2, "size", "qcc", "import", "--size", "3b")
+
+
+if __name__ == "__main__":
+    unittest.main()
