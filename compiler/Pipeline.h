@@ -12,7 +12,6 @@
 
 #include "dialects/qt/Qt.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/PassManager.h"
 #include "runtime/base/BucketShape.h"
 
 namespace qcc {
@@ -36,9 +35,6 @@ Phase phaseOf(mlir::ModuleOp module);
 /// Compiles the module up to and including the phase `until`, which must not lie behind it and is at most `planned`
 /// (emitProgram goes further). Each phase ends with its verifier. Failures are diagnosed.
 mlir::LogicalResult compileTo(mlir::ModuleOp module, Phase until, const PipelineOptions &options);
-
-/// Adds the passes of one phase, its verifier last. Registered as `--qcc-phase-NAME` in qcc-opt.
-void addPhase(mlir::OpPassManager &passes, Phase phase, const PipelineOptions &options);
 
 } // namespace qcc
 
