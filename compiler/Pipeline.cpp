@@ -14,13 +14,16 @@ Phase phaseOf(ModuleOp module) {
   return phase ? phase.getValue() : Phase::Model;
 }
 
-/// The value of a choice: what the module has recorded, what was asked for, or the default, in this order. Where the first two differ, an error.
+/// The value of a choice: what the module has recorded, what was asked for, or the default, in this order. Where the
+/// first two differ, an error.
 template <typename AttrTy, typename Enum>
-static FailureOr<Enum> choose(ModuleOp module, StringRef name, StringRef option, std::optional<Enum> asked, Enum otherwise) {
+static FailureOr<Enum> choose(ModuleOp module, StringRef name, StringRef option, std::optional<Enum> asked,
+                              Enum otherwise) {
   auto recorded = module->getAttrOfType<AttrTy>(name);
   if (recorded && asked && recorded.getValue() != *asked)
-    return module.emitError() << "the module was compiled with --" << option << "=" << stringifyEnum(recorded.getValue())
-                              << ", which cannot become " << stringifyEnum(*asked);
+    return module.emitError() << "the module was compiled with --" << option << "="
+                              << stringifyEnum(recorded.getValue()) << ", which cannot become "
+                              << stringifyEnum(*asked);
   Enum value = recorded ? recorded.getValue() : asked.value_or(otherwise);
   module->setAttr(name, AttrTy::get(module.getContext(), value));
   return value;
@@ -63,7 +66,7 @@ static LogicalResult addPhase(OpPassManager &passes, ModuleOp module, Phase phas
       return module.emitError() << "no bucket to compile for: --buckets or --data says which";
     SpecializeBucketsOptions buckets;
     for (const qrt::BucketShape &bucket : options.buckets)
-      buckets.buckets.push_back(qrt::printBucket(bucket));
+      buckets.buckets += (buckets.buckets.empty() ? "" : ",") + qrt::printBucket(bucket);
     passes.addPass(createSpecializeBuckets(buckets));
     passes.addPass(createVerifyBucketed());
     break;
@@ -83,13 +86,10 @@ static LogicalResult addPhase(OpPassManager &passes, ModuleOp module, Phase phas
       return failure();
     remat.policy = *policy;
     passes.addPass(createRemat(remat));
+    passes.addPass(createVerifyRemat());
     break;
   }
   case Phase::Planned: {
-    LowerToStepOptions lower;
-    lower.disableKernel = options.disabledKernel;
-    passes.addPass(createLowerToStep(lower));
-    passes.addPass(createVerifyPlanned());
     break;
   }
   case Phase::Program:

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tools/qcc/Build.h"
 #include "tools/qcc/Import.h"
 
 int main(int argc, char **argv) {
@@ -22,6 +23,27 @@ int main(int argc, char **argv) {
   importCommand->add_option("-o,--output", import.output, "Where to write, - for standard output")->type_name("FILE");
   importCommand->add_flag("--bytecode", import.bytecode, "Write MLIR bytecode");
 
+  qcc::BuildOptions build;
+  CLI::App *buildCommand = app.add_subcommand("build", "Compile a model into step programs");
+  buildCommand->add_option("model", build.input, "A module of any phase")->required()->type_name("FILE.mlir");
+  buildCommand->add_option("-o,--output", build.output, "The program, or the dump (- or nothing: standard output)")
+      ->type_name("FILE");
+  buildCommand->add_option("--target", build.target, "What runs it: cpu")->capture_default_str();
+  buildCommand->add_option("--buckets", build.buckets,
+                           "TOKENS or TOKENSxDOCUMENTSxLONGESTxTRAINED, separated by commas");
+  buildCommand->add_option("--data", build.data, "Packed data whose rows say which buckets to build")->type_name("DIR");
+  buildCommand->add_option("--states", build.states,
+                           "Optimizer states of bf16 weights: f32 (master and moments) or bf16");
+  buildCommand->add_option("--remat", build.remat, "What the backward pass computes again: none or memory-bound");
+  buildCommand
+      ->add_option("--compile-to", build.compileTo,
+                   "Stop after a phase and print the module: model, raised, formed, grad, bucketed, sharded, fused, "
+                   "remat, planned")
+      ->type_name("PHASE");
+  buildCommand->add_flag("--explain", build.explain, "Print what each layer became, its costs, and what was missed");
+  buildCommand->add_option("--disable-kernel", build.disabledKernel, "Take the target not to have this kernel")
+      ->type_name("NAME");
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
@@ -31,6 +53,8 @@ int main(int argc, char **argv) {
   qrt::Status status;
   if (importCommand->parsed())
     status = qcc::importModel(import);
+  if (buildCommand->parsed())
+    status = qcc::build(build);
   if (status.ok())
     return 0;
   std::fprintf(stderr, "qcc: error: %s\n", status.message().c_str());

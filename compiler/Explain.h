@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// `qcc build --explain`: layer by layer what the model became, what was missed and why, and what it costs.
+#ifndef COMPILER_EXPLAIN_H
+#define COMPILER_EXPLAIN_H
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace qcc {
+
+/// Follows one build: how many ops each layer was written with, and the remarks of the passes from its making on.
+class Explanation {
+public:
+  explicit Explanation(mlir::MLIRContext &context);
+
+  /// Counts the ops of each layer of a module of the phase `model`, their regions included.
+  void countWritten(mlir::ModuleOp module);
+
+  /// Prints, for the first bucket of a module of the phase `fused`, a table of each layer (layers of equal tables share
+  /// one): its ops with their floating-point operations and bytes, forward and backward; then what was missed and why.
+  void print(mlir::ModuleOp module, llvm::raw_ostream &out) const;
+
+  /// A compound that a pass did not form.
+  struct Missed {
+    std::string scope, compound, reason;
+  };
+
+private:
+  std::vector<Missed> missed_;
+  /// By layer: "layers.3", "lm_head".
+  std::map<std::string, int> written_;
+};
+
+} // namespace qcc
+
+#endif // COMPILER_EXPLAIN_H

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tools/qcc/Build.h"
+
+#include "compiler/Explain.h"
+#include "compiler/Pipeline.h"
+#include "dialects/step/Step.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "runtime/base/File.h"
+#include "runtime/data/Buckets.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+using qrt::Status;
+using qrt::StatusCode;
+using qrt::StatusOr;
+
+namespace qcc {
+
+/// The enumerator named by an option's text; nothing if the option was not given.
+template <typename Enum>
+static Status parseChoice(const std::string &text, const char *option,
+                          std::optional<Enum> (*symbolize)(llvm::StringRef), const char *expected,
+                          std::optional<Enum> &result) {
+  if (text.empty())
+    return Status();
+  result = symbolize(text);
+  if (!result)
+    return qrt::error(StatusCode::InvalidUsage, "{}: expected {}, got {}", option, expected, text);
+  return Status();
+}
+
+static StatusOr<PipelineOptions> pipelineOptions(const BuildOptions &options) {
+  PipelineOptions pipeline;
+  QRT_RETURN_IF_ERROR(
+      parseChoice(options.states, "--states", &qt::symbolizeStateFormat, "f32 or bf16", pipeline.states));
+  QRT_RETURN_IF_ERROR(
+      parseChoice(options.remat, "--remat", &qt::symbolizeRematPolicy, "none or memory-bound", pipeline.remat));
+  pipeline.disabledKernel = options.disabledKernel;
+  if (!options.disabledKernel.empty() && !qrt::kernelByName(options.disabledKernel))
+    return qrt::error(StatusCode::InvalidUsage, "--disable-kernel: there is no kernel {}", options.disabledKernel);
+  if (!options.buckets.empty() && !options.data.empty())
+    return qrt::error(StatusCode::InvalidUsage, "--buckets and --data exclude each other");
+  if (!options.buckets.empty()) {
+    QRT_ASSIGN_OR_RETURN(pipeline.buckets, qrt::parseBuckets(options.buckets));
+  }
+  if (!options.data.empty()) {
+    QRT_ASSIGN_OR_RETURN(qrt::Manifest manifest, qrt::readManifest(options.data));
+    if (manifest.kind != qrt::DataKind::Packed)
+      return qrt::error(StatusCode::InvalidUsage, "--data: {} holds {} data; `qrun pack` makes rows of it",
+                        options.data, qrt::dataKindName(manifest.kind));
+    pipeline.buckets = qrt::chooseBuckets(manifest);
+  }
+  return pipeline;
+}
+
+/// Where the output goes: the file named, or standard output for a dump.
+static Status write(const std::string &path, llvm::StringRef contents) {
+  if (path.empty() || path == "-") {
+    llvm::outs() << contents;
+    return Status();
+  }
+  return qrt::writeFileAtomically(path, {contents.data(), contents.size()});
+}
+
+Status build(const BuildOptions &options) {
+  std::optional<Phase> until = qt::symbolizePhase(options.compileTo);
+  if (!until)
+    return qrt::error(StatusCode::InvalidUsage, "--compile-to: there is no phase {}", options.compileTo);
+  if (options.target != "cpu")
+    return qrt::error(StatusCode::InvalidUsage, "--target: this build compiles for cpu, got {}", options.target);
+  if (*until == Phase::Program && options.output.empty())
+    return qrt::error(StatusCode::InvalidUsage, "-o: a program needs a file to go to");
+  QRT_ASSIGN_OR_RETURN(PipelineOptions pipeline, pipelineOptions(options));
+
+  // One thread: remarks of passes that run in parallel race, and the order of diagnostics would change.
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  context.loadDialect<qt::QtDialect, step::StepDialect, mlir::func::FuncDialect>();
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  Explanation explanation(context);
+
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceFile<mlir::ModuleOp>(options.input, sources, &context);
+  if (!module)
+    return qrt::error(StatusCode::InvalidData, "{}: not a module of this compiler (see above)", options.input);
+  if (phaseOf(*module) == Phase::Model)
+    explanation.countWritten(*module);
+  Phase last = *until == Phase::Program ? Phase::Planned : *until;
+  if (options.explain && phaseOf(*module) <= Phase::Fused && last >= Phase::Fused) {
+    // Costs are those of the entry functions as they will run, before they become instructions.
+    if (mlir::failed(compileTo(*module, Phase::Fused, pipeline)))
+      return qrt::error(StatusCode::InvalidData, "{}: the build failed (see above)", options.input);
+    explanation.print(*module, llvm::outs());
+  }
+  if (mlir::failed(compileTo(*module, last, pipeline)))
+    return qrt::error(StatusCode::InvalidData, "{}: the build failed (see above)", options.input);
+  if (*until != Phase::Program) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    module->print(stream);
+    stream << "\n";
+    return write(options.output, text);
+  }
+
+  return Status();
+}
+
+} // namespace qcc

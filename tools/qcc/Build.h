@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TOOLS_QCC_BUILD_H
+#define TOOLS_QCC_BUILD_H
+
+#include <string>
+
+#include "runtime/base/Status.h"
+
+namespace qcc {
+
+/// What `qcc build` was asked for; empty: not given.
+struct BuildOptions {
+  std::string input;
+  std::string output;
+  std::string target = "cpu";
+  /// A phase by name.
+  std::string compileTo = "program";
+  std::string buckets;
+  /// A folder of packed data whose rows say which buckets to build.
+  std::string data;
+  std::string states;
+  std::string remat;
+  std::string disabledKernel;
+  bool explain = false;
+};
+
+/// Compiles a module to a phase's dump or to a program. Compiler errors go to standard error as diagnostics with file,
+/// line and caret.
+qrt::Status build(const BuildOptions &options);
+
+} // namespace qcc
+
+#endif // TOOLS_QCC_BUILD_H
