@@ -8,14 +8,24 @@
 #include "runtime/base/BucketShape.h"
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace qrt {
 
 class Program;
 
+/// The choices of a build, as on the command line of `qcc build`; empty: the default.
+struct CompileOptions {
+  std::string states, remat;
+};
+
 class Specializer {
 public:
   virtual ~Specializer() = default;
+  /// The bytes of a program of a module's file (of any phase) for these buckets.
+  virtual StatusOr<std::vector<uint8_t>> compile(const std::string &path, const std::vector<BucketShape> &buckets,
+                                                 const CompileOptions &options) = 0;
   /// The bytes of a program of the same model, options and state as `program`, with the entries for `bucket`.
   virtual StatusOr<std::vector<uint8_t>> specialize(const Program &program, const BucketShape &bucket) = 0;
 };

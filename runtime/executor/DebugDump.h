@@ -24,6 +24,9 @@ public:
   bool wants(const DebugValue &value) override;
   Status observe(const DebugValue &value, const TensorShape &shape, std::span<const std::byte> bytes) override;
 
+  /// Adds a gradient that was read elsewhere: of micro-batches, before it is applied.
+  void addParameter(const Parameter &parameter, DType dtype, std::span<const std::byte> bytes);
+
   /// Writes what was seen as a safetensors file, sorted by name, each value in its own type (a pack's gradient as those
   /// of its members), and forgets it.
   Status write(const std::string &path);
@@ -34,7 +37,6 @@ private:
     std::vector<uint8_t> bytes;
   };
   void add(TensorSpec spec, std::span<const std::byte> bytes);
-  void addParameter(const Parameter &parameter, DType dtype, std::span<const std::byte> bytes);
 
   const Program &program_;
   Kind kind_;

@@ -4,43 +4,48 @@
 #include <chrono>
 
 #include "runtime/data/Batch.h"
-#include "runtime/train/Dump.h"
+#include "runtime/data/SafetensorsWriter.h"
+#include "runtime/executor/DebugDump.h"
 
 namespace qrt {
 
 /// The loss of each trained token: the position that predicts it, in the row, and the loss.
-static Status dumpLosses(const HostBatch &batch, std::span<const float> losses, const std::string &directory,
-                         const std::string &name) {
-  TensorDump dump;
+static Status dumpLosses(const HostBatch &batch, std::span<const float> losses, const std::string &path) {
   std::vector<int64_t> shape = {batch.trained()};
-  dump.add({"position", DType::I32, shape}, std::as_bytes(std::span(batch.trainedRows)));
-  dump.add({"loss", DType::F32, shape}, std::as_bytes(losses.first(batch.trainedRows.size())));
-  return dump.write(directory, name);
+  QRT_ASSIGN_OR_RETURN(
+      SafetensorsWriter writer,
+      SafetensorsWriter::create(path, {{"loss", DType::F32, shape}, {"position", DType::I32, shape}}, {}));
+  QRT_RETURN_IF_ERROR(writer.append("loss", asBytes(losses.first(batch.trainedRows.size()))));
+  QRT_RETURN_IF_ERROR(writer.append("position", asBytes(std::span<const int32_t>(batch.trainedRows))));
+  return writer.finish().status();
 }
 
 StatusOr<EvalResult> evaluate(Session &session, const TokenData &data, const EvalOptions &options) {
   auto begin = std::chrono::steady_clock::now();
+  bool hidden = !options.dumpHidden.empty(), losses = !options.dumpLosses.empty();
+  for (const std::string &directory : {options.dumpHidden, options.dumpLosses})
+    if (!directory.empty())
+      QRT_RETURN_IF_ERROR(createDirectories(directory));
+  DebugDump dump(session.program(), DebugDump::Kind::Hidden);
   EvalResult result;
   double sum = 0;
   TokenRow row;
   HostBatch batch;
   for (int64_t index = 0; index < data.rows(); ++index) {
-    if (data.rowShape(index).trained == 0 && options.dumpHidden.empty())
+    if (data.rowShape(index).trained == 0 && !hidden)
       continue;
-    QRT_ASSIGN_OR_RETURN(BucketShape bucket, session.bucketFor(data.rowShape(index)));
+    QRT_ASSIGN_OR_RETURN(BucketShape bucket, session.bucketFor(EntryKind::Eval, data.rowShape(index)));
     data.readRow(index, row);
     QRT_RETURN_IF_ERROR(fillBatch(row, bucket, batch));
     QRT_RETURN_IF_ERROR(session.loadBatch(batch));
-    HiddenDump hidden;
-    QRT_ASSIGN_OR_RETURN(StepResult step,
-                         session.run(EntryKind::Eval, bucket, options.dumpHidden.empty() ? nullptr : &hidden));
-    sum += step.loss;
+    QRT_ASSIGN_OR_RETURN(RunResult run, session.run(EntryKind::Eval, hidden ? &dump : nullptr));
+    sum += run.loss;
     result.trainedTokens += batch.trained();
-    std::string name = fmt::format("row-{:05}", index);
-    if (!options.dumpHidden.empty())
-      QRT_RETURN_IF_ERROR(hidden.tensors().write(options.dumpHidden, name));
-    if (!options.dumpLosses.empty())
-      QRT_RETURN_IF_ERROR(dumpLosses(batch, step.rowLosses, options.dumpLosses, name));
+    std::string file = fmt::format("row-{:05}.safetensors", index);
+    if (hidden)
+      QRT_RETURN_IF_ERROR(dump.write(joinPath(options.dumpHidden, file)));
+    if (losses)
+      QRT_RETURN_IF_ERROR(dumpLosses(batch, run.rowLoss, joinPath(options.dumpLosses, file)));
   }
   if (result.trainedTokens == 0)
     return error(StatusCode::InvalidData, "{}: no token is trained in any row", data.directory());

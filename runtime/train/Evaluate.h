@@ -10,9 +10,11 @@
 namespace qrt {
 
 struct EvalOptions {
-  /// Where to write each row's hidden states (row-NNNNN.safetensors, "hidden.I" [tokens of the bucket, hidden]); empty: nowhere.
+  /// Where to write each row's hidden states (row-NNNNN.safetensors, "hidden.I" [tokens of the bucket, hidden]); empty:
+  /// nowhere.
   std::string dumpHidden;
-  /// Where to write the loss of every trained token (row-NNNNN.safetensors, "position" i32 and "loss" f32); empty: nowhere.
+  /// Where to write the loss of every trained token (row-NNNNN.safetensors, "position" i32 and "loss" f32); empty:
+  /// nowhere.
   std::string dumpLosses;
 };
 

@@ -7,7 +7,7 @@
 
 #include "runtime/data/Batch.h"
 #include "runtime/data/Sampler.h"
-#include "runtime/train/Dump.h"
+#include "runtime/executor/DebugDump.h"
 #include "runtime/train/Evaluate.h"
 
 namespace qrt {
@@ -26,34 +26,72 @@ SamplerOptions samplerOptions(const TrainOptions &options, int64_t rows) {
   return sampler;
 }
 
+using Clock = std::chrono::steady_clock;
+
+double millisecondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
 class Loop {
 public:
   Loop(Session &session, const TokenData &data, const TrainOptions &options)
-      : session_(session), data_(data), options_(options) {}
+      : session_(session), data_(data), options_(options), dump_(session.program(), DebugDump::Kind::Gradients) {}
 
   /// Trains one step on these rows.
   StatusOr<StepMetrics> step(int64_t step, const std::vector<int64_t> &rows, double learningRate);
 
 private:
-  Status loadRow(int64_t index);
+  Hyperparameters hyperparameters(double learningRate) const;
+  /// Brings a row into the session; a bucket that has to be compiled for it is counted.
+  Status loadRow(int64_t index, EntryKind kind, StepMetrics &metrics);
+  Status dumpAccumulatedGradients();
 
   Session &session_;
   const TokenData &data_;
   const TrainOptions &options_;
+  DebugDump dump_;
   TokenRow row_;
   HostBatch batch_;
 };
 
-Status Loop::loadRow(int64_t index) {
-  QRT_ASSIGN_OR_RETURN(BucketShape bucket, session_.bucketFor(data_.rowShape(index)));
+Hyperparameters Loop::hyperparameters(double learningRate) const {
+  Hyperparameters hyper{};
+  hyper.learningRate = static_cast<float>(learningRate);
+  hyper.beta1 = static_cast<float>(options_.beta1);
+  hyper.beta2 = static_cast<float>(options_.beta2);
+  hyper.eps = static_cast<float>(options_.eps);
+  hyper.weightDecay = static_cast<float>(options_.weightDecay);
+  hyper.clip = options_.clip > 0 ? static_cast<float>(options_.clip) : std::numeric_limits<float>::infinity();
+  return hyper;
+}
+
+Status Loop::loadRow(int64_t index, EntryKind kind, StepMetrics &metrics) {
+  size_t built = session_.buckets(kind).size();
+  auto begin = Clock::now();
+  QRT_ASSIGN_OR_RETURN(BucketShape bucket, session_.bucketFor(kind, data_.rowShape(index)));
+  if (session_.buckets(kind).size() != built)
+    metrics.compileMilliseconds += millisecondsSince(begin);
   data_.readRow(index, row_);
   QRT_RETURN_IF_ERROR(fillBatch(row_, bucket, batch_));
+  metrics.slotTokens += bucket.tokens;
   return session_.loadBatch(batch_);
 }
 
+Status Loop::dumpAccumulatedGradients() {
+  std::vector<std::byte> bytes;
+  for (const Parameter &parameter : session_.program().parameters()) {
+    const std::optional<BufferRef> &gradient = parameter.part(ParameterPart::Gradient);
+    if (!gradient)
+      continue;
+    bytes.resize(static_cast<size_t>(parameter.elements * byteSize(gradient->dtype)));
+    QRT_RETURN_IF_ERROR(session_.readParameter(parameter, ParameterPart::Gradient, 0, bytes));
+    dump_.addParameter(parameter, gradient->dtype, bytes);
+  }
+  return Status();
+}
+
 StatusOr<StepMetrics> Loop::step(int64_t step, const std::vector<int64_t> &rows, double learningRate) {
-  auto begin = std::chrono::steady_clock::now();
-  double compiledBefore = session_.compileMilliseconds();
+  auto begin = Clock::now();
   StepMetrics metrics;
   metrics.step = step + 1;
   metrics.learningRate = learningRate;
@@ -65,44 +103,32 @@ StatusOr<StepMetrics> Loop::step(int64_t step, const std::vector<int64_t> &rows,
     return error(StatusCode::InvalidData, "{}: step {}: none of its rows ({}) has a trained token", data_.directory(),
                  metrics.step, fmt::join(rows, ", "));
 
-  Hyperparameters hyper{};
-  hyper.learningRate = static_cast<float>(learningRate);
-  hyper.beta1 = static_cast<float>(options_.beta1);
-  hyper.beta2 = static_cast<float>(options_.beta2);
-  hyper.eps = static_cast<float>(options_.eps);
-  hyper.weightDecay = static_cast<float>(options_.weightDecay);
-  hyper.clip = options_.clip > 0 ? static_cast<float>(options_.clip) : std::numeric_limits<float>::infinity();
-  float inverseTokens = static_cast<float>(1.0 / static_cast<double>(metrics.trainedTokens));
-
   // One row is a whole step; several add up their gradients before one update.
-  GradientDump gradients(session_.program());
-  Observer *observer = options_.dumpGrads.empty() ? nullptr : &gradients;
-  bool accumulate = rows.size() > 1;
+  bool accumulate = rows.size() > 1, dump = !options_.dumpGrads.empty();
+  EntryKind kind = accumulate ? EntryKind::Accumulate : EntryKind::Step;
+  session_.setScalars(static_cast<float>(1.0 / static_cast<double>(metrics.trainedTokens)),
+                      hyperparameters(learningRate), static_cast<int64_t>(options_.seed));
   double loss = 0;
-  StepResult result;
   for (int64_t index : rows) {
-    QRT_RETURN_IF_ERROR(loadRow(index));
-    session_.setScalars(inverseTokens, hyper, options_.seed);
-    QRT_ASSIGN_OR_RETURN(result, session_.run(accumulate ? EntryKind::Accumulate : EntryKind::Step, batch_.bucket,
-                                              accumulate ? nullptr : observer));
-    loss += result.loss;
-    metrics.slotTokens += batch_.bucket.tokens;
+    QRT_RETURN_IF_ERROR(loadRow(index, kind, metrics));
+    QRT_ASSIGN_OR_RETURN(RunResult run, session_.run(kind, dump && !accumulate ? &dump_ : nullptr));
+    loss += run.loss;
+    metrics.gradNorm = run.gradNorm;
   }
   if (accumulate) {
-    if (observer)
-      QRT_RETURN_IF_ERROR(addAccumulatedGradients(session_, gradients.tensors()));
-    QRT_ASSIGN_OR_RETURN(result, session_.run(EntryKind::Apply, BucketShape()));
+    if (dump)
+      QRT_RETURN_IF_ERROR(dumpAccumulatedGradients());
+    QRT_ASSIGN_OR_RETURN(RunResult applied, session_.run(EntryKind::Apply));
+    metrics.gradNorm = applied.gradNorm;
   }
-  if (observer)
-    QRT_RETURN_IF_ERROR(gradients.tensors().write(options_.dumpGrads, fmt::format("step-{:05}", metrics.step)));
+  if (dump)
+    QRT_RETURN_IF_ERROR(dump_.write(joinPath(options_.dumpGrads, fmt::format("step-{:05}.safetensors", metrics.step))));
 
   metrics.loss = loss / static_cast<double>(metrics.trainedTokens);
-  metrics.gradNorm = result.gradNorm;
-  metrics.skipped = !std::isfinite(result.gradNorm);
-  metrics.memoryBytes = session_.memoryBytes();
-  metrics.compileMilliseconds = session_.compileMilliseconds() - compiledBefore;
-  double all = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-  metrics.milliseconds = all - metrics.compileMilliseconds;
+  metrics.skipped = !std::isfinite(metrics.gradNorm);
+  for (int64_t bytes : session_.device().reserved())
+    metrics.memoryBytes += bytes;
+  metrics.milliseconds = millisecondsSince(begin) - metrics.compileMilliseconds;
   return metrics;
 }
 
@@ -122,6 +148,10 @@ StatusOr<TrainResult> train(Session &session, const TokenData &data, const Token
   QRT_ASSIGN_OR_RETURN(int64_t steps, plannedSteps(options, data.rows()));
   Schedule schedule{options.schedule, options.learningRate, options.warmup, steps};
   Loop loop(session, data, options);
+  if (!options.dumpGrads.empty())
+    QRT_RETURN_IF_ERROR(createDirectories(options.dumpGrads));
+  if (options.microBatches > 1)
+    QRT_RETURN_IF_ERROR(session.zeroGradients());
 
   auto evaluateNow = [&](int64_t step) -> Status {
     QRT_ASSIGN_OR_RETURN(EvalResult eval, evaluate(session, *evalData));

@@ -44,10 +44,11 @@ struct TrainResult {
   std::optional<double> evalLoss;
 };
 
-/// Trains on `data`; `evalData` may be null. `stop` is looked at after every step. Errors: data that does not fit the program, a step without a
-/// trained token, a file that cannot be written.
-StatusOr<TrainResult> train(Session &session, const TokenData &data, const TokenData *evalData, const TrainOptions &options,
-                            MetricsFile &metrics, Progress &progress, const std::atomic<bool> &stop);
+/// Trains on `data`; `evalData` may be null. `stop` is looked at after every step. Errors: data that does not fit the
+/// program, a step without a trained token, a file that cannot be written.
+StatusOr<TrainResult> train(Session &session, const TokenData &data, const TokenData *evalData,
+                            const TrainOptions &options, MetricsFile &metrics, Progress &progress,
+                            const std::atomic<bool> &stop);
 
 /// Steps of a run with these options on `rows` rows.
 StatusOr<int64_t> plannedSteps(const TrainOptions &options, int64_t rows);

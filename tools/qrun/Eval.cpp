@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// qrun eval: the loss of a checkpoint on packed data.
+#include <cmath>
+
+#include "runtime/train/Evaluate.h"
+#include "tools/qrun/Command.h"
+#include "tools/qrun/Programs.h"
+
+namespace qrt {
+namespace {
+
+struct Options {
+  SessionArguments session;
+  EvalOptions eval;
+};
+
+Status eval(const Options &options, Specializer *compiler) {
+  QRT_ASSIGN_OR_RETURN(TokenData data, openPacked(options.session.data));
+  QRT_ASSIGN_OR_RETURN(OpenSession open, openSession(options.session, data, nullptr, false, compiler));
+  QRT_ASSIGN_OR_RETURN(EvalResult result, evaluate(*open.session, data, options.eval));
+  fmt::print("loss {:.6f}  perplexity {:.3f}  {} trained tokens  {:.1f} s\n", result.loss, std::exp(result.loss),
+             result.trainedTokens, result.milliseconds / 1000);
+  return Status();
+}
+
+} // namespace
+
+void addEvalCommand(CLI::App &app, Command &command, Specializer *compiler) {
+  auto options = std::make_shared<Options>();
+  CLI::App *eval = app.add_subcommand("eval", "The loss of a checkpoint on packed data");
+  addSessionOptions(*eval, options->session);
+  eval->add_option("--dump-hidden", options->eval.dumpHidden, "Write every row's hidden states as safetensors")
+      ->type_name("DIR");
+  eval->add_option("--dump-losses", options->eval.dumpLosses, "Write the loss of every trained token as safetensors")
+      ->type_name("DIR");
+  eval->callback(
+      [options, compiler, &command] { command = [options, compiler] { return qrt::eval(*options, compiler); }; });
+}
+
+} // namespace qrt

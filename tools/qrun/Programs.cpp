@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tools/qrun/Programs.h"
+
+#include "runtime/backends/cpu/CpuDevice.h"
+#include "runtime/data/Buckets.h"
+#include "runtime/train/Initialize.h"
+
+namespace qrt {
+
+void addSessionOptions(CLI::App &command, SessionArguments &arguments) {
+  command.add_option("--program", arguments.program, "A .qprog, or a .mlir to compile for the data")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("--data", arguments.data, "Packed data")->required()->type_name("DIR");
+  command.add_option("--weights", arguments.weights, "A Hugging Face folder with the weights to begin with")
+      ->type_name("HF_DIR");
+  command.add_flag("--no-compile", arguments.noCompile, "A bucket that the program lacks is an error");
+  command.add_option("--states", arguments.compile.states,
+                     "With a .mlir: optimizer states of bf16 weights, f32 or bf16");
+  command.add_option("--remat", arguments.compile.remat,
+                     "With a .mlir: what the backward pass computes again, none or memory-bound");
+  command.add_option("--threads", arguments.threads, "Threads of the CPU, 0: all")->capture_default_str();
+  command.add_flag("--poison", arguments.poison,
+                   "Fill all memory with NaN before it is used: a value that nobody wrote shows");
+}
+
+StatusOr<TokenData> openPacked(const std::string &directory) {
+  QRT_ASSIGN_OR_RETURN(TokenData data, TokenData::open(directory, DataKind::Packed));
+  for (const std::string &warning : data.warnings())
+    fmt::print(stderr, "qrun: warning: {}\n", warning);
+  return data;
+}
+
+static StatusOr<Program> openProgram(const SessionArguments &arguments, const TokenData &data, Specializer *compiler) {
+  if (!arguments.program.ends_with(".mlir")) {
+    if (!arguments.compile.states.empty() || !arguments.compile.remat.empty())
+      return error(StatusCode::InvalidUsage, "--states and --remat are choices of a build: {} is built already",
+                   arguments.program);
+    return Program::open(arguments.program);
+  }
+  if (!compiler)
+    return error(StatusCode::Unsupported, "{}: this qrun has no compiler; `qcc build` makes a program of it",
+                 arguments.program);
+  QRT_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes,
+                       compiler->compile(arguments.program, chooseBuckets(data.manifest()), arguments.compile));
+  return Program::fromBytes(std::move(bytes), arguments.program);
+}
+
+static Status checkVocabulary(const Program &program, const TokenData &data) {
+  if (data.manifest().vocabularyBound > program.vocabulary())
+    return error(StatusCode::InvalidData, "{}: its tokenizer has {} ids, more than the model's vocabulary of {} ({})",
+                 data.directory(), data.manifest().vocabularyBound, program.vocabulary(), program.source());
+  return Status();
+}
+
+StatusOr<OpenSession> openSession(const SessionArguments &arguments, const TokenData &data, const TokenData *evalData,
+                                  bool accumulate, Specializer *compiler) {
+  if (arguments.weights.empty() != arguments.scratch)
+    return error(StatusCode::InvalidUsage, "expected --weights HF_DIR or --scratch, one of the two");
+  QRT_ASSIGN_OR_RETURN(Program program, openProgram(arguments, data, compiler));
+  QRT_RETURN_IF_ERROR(checkVocabulary(program, data));
+  if (evalData)
+    QRT_RETURN_IF_ERROR(checkVocabulary(program, *evalData));
+
+  std::unique_ptr<Device> device = cpu::createCpuDevice({.threads = arguments.threads, .poison = arguments.poison});
+  fmt::print("program {}: {} parameters, buckets", program.source(), program.parameters().size());
+  for (const Entry &entry : program.entries())
+    if (entry.kind == EntryKind::Step)
+      fmt::print(" {}", printBucket(entry.bucket));
+  fmt::print("\ndevice: {}\n", device->description());
+
+  OpenSession open;
+  std::vector<Program> programs;
+  programs.push_back(std::move(program));
+  SessionOptions options;
+  options.accumulate = accumulate;
+  options.specializer = arguments.noCompile ? nullptr : compiler;
+  QRT_ASSIGN_OR_RETURN(open.session, Session::create(std::move(programs), std::move(device), options));
+  int64_t reserved = 0;
+  for (int64_t bytes : open.session->device().reserved())
+    reserved += bytes;
+  fmt::print("memory reserved: {:.3f} GB\n", static_cast<double>(reserved) / 1e9);
+
+  if (arguments.scratch) {
+    QRT_RETURN_IF_ERROR(initializeWeights(*open.session, arguments.seed));
+    return open;
+  }
+  QRT_ASSIGN_OR_RETURN(open.source, WeightSource::open(open.session->program(), arguments.weights));
+  for (const std::string &tensor : open.source->passedThrough())
+    fmt::print("passed through: {}\n", tensor);
+  QRT_RETURN_IF_ERROR(loadWeights(*open.session, *open.source));
+  return open;
+}
+
+} // namespace qrt

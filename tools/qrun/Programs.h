@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What `qrun train` and `qrun eval` share: the program, the device and the weights of a command line.
+#ifndef TOOLS_QRUN_PROGRAMS_H
+#define TOOLS_QRUN_PROGRAMS_H
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "runtime/data/TokenData.h"
+#include "runtime/executor/Session.h"
+#include "runtime/train/LoadWeights.h"
+
+namespace qrt {
+
+struct SessionArguments {
+  std::string program, data, weights;
+  CompileOptions compile;
+  bool noCompile = false;
+  bool scratch = false;
+  uint64_t seed = 0;
+  int threads = 0;
+  bool poison = false;
+};
+
+/// Adds --program, --data, --weights, --threads and what goes with them.
+void addSessionOptions(CLI::App &command, SessionArguments &arguments);
+
+/// A session with its weights, and where they came from.
+struct OpenSession {
+  std::unique_ptr<Session> session;
+  /// Nothing: from scratch.
+  std::optional<WeightSource> source;
+};
+
+/// Opens the data's program, compiling one from a .mlir file, checks that the data's vocabulary fits it, and loads or
+/// initializes the weights. `evalData` may be null; `accumulate`: steps have several micro-batches. Prints what was
+/// opened.
+StatusOr<OpenSession> openSession(const SessionArguments &arguments, const TokenData &data, const TokenData *evalData,
+                                  bool accumulate, Specializer *compiler);
+
+/// Opens a folder of packed data and prints its warnings.
+StatusOr<TokenData> openPacked(const std::string &directory);
+
+} // namespace qrt
+
+#endif // TOOLS_QRUN_PROGRAMS_H

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// qrun train: trains, reports, and exports a Hugging Face folder.
+#include <csignal>
+
+#include "runtime/base/File.h"
+#include "runtime/train/ExportCheckpoint.h"
+#include "runtime/train/TrainLoop.h"
+#include "tools/qrun/Command.h"
+#include "tools/qrun/Programs.h"
+
+namespace qrt {
+namespace {
+
+/// Learning rates where the command line has none: gentle with a trained model, brisk with a fresh one.
+constexpr double kFineTuningRate = 1e-5, kScratchRate = 1e-3;
+
+struct Options {
+  SessionArguments session;
+  TrainOptions train;
+  std::string out, evalData, schedule = "cosine", tokenizer;
+  std::optional<double> learningRate;
+  std::optional<int64_t> warmup;
+  bool noShuffle = false;
+};
+
+/// Set by Ctrl-C: the run ends after the step at hand. A second Ctrl-C ends the process.
+std::atomic<bool> stopRequested = false;
+
+extern "C" void requestStop(int) {
+  stopRequested = true;
+  std::signal(SIGINT, SIG_DFL);
+}
+
+Status train(Options options, Specializer *compiler, const std::string &config) {
+  TrainOptions &train = options.train;
+  if (train.steps && train.epochs)
+    return error(StatusCode::InvalidUsage, "--steps and --epochs exclude each other");
+  if (train.microBatches < 1)
+    return error(StatusCode::InvalidUsage, "--micro-batches: expected at least 1, got {}", train.microBatches);
+  QRT_ASSIGN_OR_RETURN(train.schedule, parseScheduleKind(options.schedule));
+  train.seed = options.session.seed;
+  train.shuffle = !options.noShuffle;
+  train.learningRate = options.learningRate.value_or(options.session.scratch ? kScratchRate : kFineTuningRate);
+
+  QRT_RETURN_IF_ERROR(createEmptyDirectory(options.out));
+  QRT_ASSIGN_OR_RETURN(TokenData data, openPacked(options.session.data));
+  std::optional<TokenData> evalData;
+  if (!options.evalData.empty()) {
+    QRT_ASSIGN_OR_RETURN(evalData, openPacked(options.evalData));
+  }
+  const TokenData *evalPointer = evalData ? &*evalData : nullptr;
+  QRT_ASSIGN_OR_RETURN(int64_t steps, plannedSteps(train, data.rows()));
+  // Long enough to settle the moments, short enough not to matter.
+  train.warmup = options.warmup.value_or(std::min<int64_t>(100, (steps + 9) / 10));
+  QRT_ASSIGN_OR_RETURN(OpenSession open,
+                       openSession(options.session, data, evalPointer, train.microBatches > 1, compiler));
+
+  fmt::print("data: {} rows, {} real tokens, {} trained; {} steps of {} rows\n", data.rows(), data.manifest().tokens,
+             data.manifest().trainedTokens, steps, train.microBatches);
+  fmt::print("lr {} ({}, warm-up {} steps), betas {} {}, eps {}, weight decay {}, clip {}, seed {}\n",
+             train.learningRate, options.schedule, train.warmup, train.beta1, train.beta2, train.eps, train.weightDecay,
+             train.clip, train.seed);
+  QRT_RETURN_IF_ERROR(writeFileAtomically(joinPath(options.out, "config.toml"), config));
+  QRT_ASSIGN_OR_RETURN(MetricsFile metrics, MetricsFile::create(joinPath(options.out, "metrics.jsonl")));
+  Progress progress(stdout, steps);
+
+  std::signal(SIGINT, requestStop);
+  QRT_ASSIGN_OR_RETURN(TrainResult result,
+                       qrt::train(*open.session, data, evalPointer, train, metrics, progress, stopRequested));
+  std::signal(SIGINT, SIG_DFL);
+  if (result.interrupted)
+    fmt::print("stopped after step {} of {}\n", result.steps, steps);
+
+  std::string checkpoint = joinPath(options.out, "checkpoint");
+  ExportOptions exports;
+  exports.source = open.source ? &*open.source : nullptr;
+  exports.tokenizer = options.tokenizer;
+  QRT_RETURN_IF_ERROR(exportCheckpoint(*open.session, checkpoint, exports));
+  fmt::print("checkpoint: {}\n", checkpoint);
+  return Status();
+}
+
+} // namespace
+
+void addTrainCommand(CLI::App &app, Command &command, Specializer *compiler) {
+  auto options = std::make_shared<Options>();
+  TrainOptions &t = options->train;
+  CLI::App *train = app.add_subcommand("train", "Train a model and export it");
+  train->set_config("--config", "", "Read options from a TOML file");
+  auto printConfig = std::make_shared<bool>(false);
+  train->add_flag("--print-config", *printConfig, "Print the options as TOML and end")->configurable(false);
+  addSessionOptions(*train, options->session);
+  train->add_flag("--scratch", options->session.scratch, "Begin with the model's initial values instead of --weights");
+  train->add_option("--out", options->out, "The run's folder; it must not exist or be empty")
+      ->required()
+      ->type_name("DIR");
+  train->add_option("--micro-batches", t.microBatches, "Rows of a step; their gradients are added up in f32")
+      ->capture_default_str();
+  train->add_option("--steps", t.steps, "Steps of the run");
+  train->add_option("--epochs", t.epochs, "Times through the data (one, without --steps)");
+  train->add_option("--lr", options->learningRate, "Peak learning rate (1e-5 with --weights, 1e-3 with --scratch)");
+  train->add_option("--schedule", options->schedule, "constant, linear or cosine")->capture_default_str();
+  train->add_option("--warmup", options->warmup, "Steps of linear warm-up (a tenth of the run, at most 100)");
+  train->add_option("--beta1", t.beta1)->capture_default_str();
+  train->add_option("--beta2", t.beta2)->capture_default_str();
+  train->add_option("--eps", t.eps)->capture_default_str();
+  train->add_option("--weight-decay", t.weightDecay, "Of parameters of two or more dimensions")->capture_default_str();
+  train->add_option("--clip", t.clip, "Global norm that gradients are scaled to where they exceed it; 0: never")
+      ->capture_default_str();
+  train->add_option("--seed", options->session.seed, "Of the shuffle, of initial values and of stochastic rounding")
+      ->capture_default_str();
+  train->add_flag("--no-shuffle", options->noShuffle, "Take the rows in the order of the data");
+  train->add_option("--eval-data", options->evalData, "Packed data that is held out")->type_name("DIR");
+  train->add_option("--eval-every", t.evalEvery, "Evaluate every so many steps, not only at the end")
+      ->capture_default_str();
+  train->add_option("--tokenizer", options->tokenizer, "A folder whose tokenizer and template go into the checkpoint")
+      ->type_name("DIR");
+  train->add_option("--dump-grads", t.dumpGrads, "Write every step's gradients as safetensors")->type_name("DIR");
+  train->callback([options, printConfig, train, compiler, &command] {
+    std::string config = train->config_to_str(true, false);
+    if (*printConfig)
+      command = [config] {
+        fmt::print("{}", config);
+        return Status();
+      };
+    else
+      command = [options, compiler, config] { return qrt::train(*options, compiler, config); };
+  });
+}
+
+} // namespace qrt
