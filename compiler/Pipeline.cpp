@@ -9,6 +9,24 @@ using namespace mlir;
 
 namespace qcc {
 
+/// The enumerator named by an option's text; nothing if the option was not given.
+template <typename Enum>
+static qrt::Status parseChoice(const std::string &text, const char *option,
+                               std::optional<Enum> (*symbolize)(llvm::StringRef), const char *expected,
+                               std::optional<Enum> &result) {
+  if (text.empty())
+    return qrt::Status();
+  result = symbolize(text);
+  if (!result)
+    return qrt::error(qrt::StatusCode::InvalidUsage, "{}: expected {}, got {}", option, expected, text);
+  return qrt::Status();
+}
+
+qrt::Status parseChoices(const std::string &states, const std::string &remat, PipelineOptions &options) {
+  QRT_RETURN_IF_ERROR(parseChoice(states, "--states", &qt::symbolizeStateFormat, "f32 or bf16", options.states));
+  return parseChoice(remat, "--remat", &qt::symbolizeRematPolicy, "none or memory-bound", options.remat);
+}
+
 Phase phaseOf(ModuleOp module) {
   auto phase = module->getAttrOfType<qt::PhaseAttr>(qt::kPhaseAttr);
   return phase ? phase.getValue() : Phase::Model;

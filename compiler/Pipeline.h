@@ -13,6 +13,7 @@
 #include "dialects/qt/Qt.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/base/BucketShape.h"
+#include "runtime/base/Status.h"
 
 namespace qcc {
 
@@ -28,6 +29,9 @@ struct PipelineOptions {
   /// A kernel the target is to be taken not to have: shows that nothing falls back.
   std::string disabledKernel;
 };
+
+/// Sets the choices that a command line spells; empty: not made. InvalidUsage for another spelling.
+qrt::Status parseChoices(const std::string &states, const std::string &remat, PipelineOptions &options);
 
 /// The phase a module is in: what it records, else `model`.
 Phase phaseOf(mlir::ModuleOp module);

@@ -18,25 +18,9 @@ using qrt::StatusOr;
 
 namespace qcc {
 
-/// The enumerator named by an option's text; nothing if the option was not given.
-template <typename Enum>
-static Status parseChoice(const std::string &text, const char *option,
-                          std::optional<Enum> (*symbolize)(llvm::StringRef), const char *expected,
-                          std::optional<Enum> &result) {
-  if (text.empty())
-    return Status();
-  result = symbolize(text);
-  if (!result)
-    return qrt::error(StatusCode::InvalidUsage, "{}: expected {}, got {}", option, expected, text);
-  return Status();
-}
-
 static StatusOr<PipelineOptions> pipelineOptions(const BuildOptions &options) {
   PipelineOptions pipeline;
-  QRT_RETURN_IF_ERROR(
-      parseChoice(options.states, "--states", &qt::symbolizeStateFormat, "f32 or bf16", pipeline.states));
-  QRT_RETURN_IF_ERROR(
-      parseChoice(options.remat, "--remat", &qt::symbolizeRematPolicy, "none or memory-bound", pipeline.remat));
+  QRT_RETURN_IF_ERROR(parseChoices(options.states, options.remat, pipeline));
   pipeline.disabledKernel = options.disabledKernel;
   if (!options.disabledKernel.empty() && !qrt::kernelByName(options.disabledKernel))
     return qrt::error(StatusCode::InvalidUsage, "--disable-kernel: there is no kernel {}", options.disabledKernel);

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/InProcessCompiler.h"
+
+#include "compiler/Pipeline.h"
+#include "compiler/emit/EmitProgram.h"
+#include "dialects/step/Step.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "runtime/program/Program.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using qrt::Status;
+using qrt::StatusCode;
+using qrt::StatusOr;
+
+namespace qcc {
+namespace {
+
+/// A context whose diagnostics become the message of a Status.
+class Compilation {
+public:
+  Compilation() : context_(MLIRContext::Threading::DISABLED) {
+    context_.loadDialect<qt::QtDialect, step::StepDialect, func::FuncDialect>();
+    context_.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
+      llvm::raw_string_ostream(messages_) << "\n" << diagnostic.getLocation() << ": " << diagnostic;
+    });
+  }
+
+  MLIRContext &context() { return context_; }
+
+  Status failed(const std::string &source) const {
+    return qrt::error(StatusCode::InvalidData, "{}: the build failed:{}", source, messages_);
+  }
+
+  /// A parsed module, compiled to the bytes of a program.
+  StatusOr<std::vector<uint8_t>> run(OwningOpRef<ModuleOp> module, const PipelineOptions &options,
+                                     const std::string &source) {
+    if (!module || mlir::failed(compileTo(*module, Phase::Planned, options)))
+      return failed(source);
+    FailureOr<std::vector<uint8_t>> program = emitProgram(*module);
+    if (mlir::failed(program))
+      return failed(source);
+    return std::move(*program);
+  }
+
+private:
+  MLIRContext context_;
+  std::string messages_;
+};
+
+} // namespace
+
+StatusOr<std::vector<uint8_t>> InProcessCompiler::compile(const std::string &path,
+                                                          const std::vector<qrt::BucketShape> &buckets,
+                                                          const qrt::CompileOptions &options) {
+  PipelineOptions pipeline;
+  pipeline.buckets = buckets;
+  QRT_RETURN_IF_ERROR(parseChoices(options.states, options.remat, pipeline));
+  Compilation compilation;
+  return compilation.run(parseSourceFile<ModuleOp>(path, &compilation.context()), pipeline, path);
+}
+
+StatusOr<std::vector<uint8_t>> InProcessCompiler::specialize(const qrt::Program &program,
+                                                             const qrt::BucketShape &bucket) {
+  // The module in the program records the choices that it was built with.
+  PipelineOptions pipeline;
+  pipeline.buckets = {bucket};
+  Compilation compilation;
+  std::span<const uint8_t> model = program.model();
+  llvm::StringRef bytes(reinterpret_cast<const char *>(model.data()), model.size());
+  return compilation.run(parseSourceString<ModuleOp>(bytes, &compilation.context()), pipeline, program.source());
+}
+
+} // namespace qcc
