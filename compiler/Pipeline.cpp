@@ -108,6 +108,10 @@ static LogicalResult addPhase(OpPassManager &passes, ModuleOp module, Phase phas
     break;
   }
   case Phase::Planned: {
+    LowerToStepOptions lower;
+    lower.disableKernel = options.disabledKernel;
+    passes.addPass(createLowerToStep(lower));
+    passes.addPass(createVerifyPlanned());
     break;
   }
   case Phase::Program:
