@@ -3,6 +3,9 @@
 // bench-mixing [THREADS [ROW]]: time and GFLOP/s of the CPU backend's token-mixing kernels. The arithmetic counted is
 // what the documents at hand need by the chunked or causal formulas, not what the kernels do on top (rebuilding, masked
 // halves of tiles).
+//
+// Products with a document's first state, which is zero, are counted though the kernels leave them out: rows of short
+// documents may show more than the processor's peak.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
