@@ -66,7 +66,8 @@ static Coefficients coefficientsOf(const Hyperparameters &hyper, float norm, int
 
 /// Rounds up with the probability of the distance: adds noise to the bits that fall away. Infinity and NaN stay what
 /// they are.
-static void roundStochastically(const float *x, const uint32_t *noise, BF16 *y, int64_t n) {
+static void roundStochastically(const float *__restrict x, const uint32_t *__restrict noise, BF16 *__restrict y,
+                                int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     uint32_t bits = std::bit_cast<uint32_t>(x[i]);
     uint32_t noisy = (bits + (noise[i] & 0xffffu)) >> 16;
@@ -75,8 +76,8 @@ static void roundStochastically(const float *x, const uint32_t *noise, BF16 *y, 
   }
 }
 
-static void updatePiece(const Coefficients &c, const float *gradient, float *weight, float *expAvg, float *expAvgSq,
-                        int64_t n) {
+static void updatePiece(const Coefficients c, const float *__restrict gradient, float *__restrict weight,
+                        float *__restrict expAvg, float *__restrict expAvgSq, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     float g = gradient[i] * c.scale;
     float m = c.beta1 * expAvg[i] + c.rest1 * g;

@@ -4,9 +4,15 @@
 // sigmoid(z): dz = dy weight n (s + silu(z) (1 - s)); with e = dy silu(z) and g = e weight: dweight = sum e n, dx =
 // rstd (g - n mean(g n)).
 #include "runtime/backends/cpu/ColumnSums.h"
-#include "runtime/backends/cpu/Rstd.h"
+#include "runtime/backends/cpu/NormRow.h"
 
 namespace qrt::cpu::QRT_ISA {
+
+static void gatePiece(const float *__restrict x, const float *__restrict z, const float *__restrict weight, float rstd,
+                      float *__restrict y, int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    y[i] = weight[i] * (x[i] * rstd) * fastSilu(z[i]);
+}
 
 static void runGatedRmsNorm(const Call &call) {
   Rows x(call.args[0]), z(call.args[1]), weight(call.args[2]), y(call.args[3]), rstd = Rows::ofScalars(call.args[4]);
@@ -15,11 +21,8 @@ static void runGatedRmsNorm(const Call &call) {
     float r = rstdOfRow(x, row, eps);
     forBlocks(x.cols(), [&](int64_t col, int64_t n) {
       Buffer xBuffer, zBuffer, weightBuffer, yBuffer;
-      const float *values = x.read(row, col, n, xBuffer), *gate = z.read(row, col, n, zBuffer);
-      const float *w = weight.read(0, col, n, weightBuffer);
-      float *out = y.open(row, col, yBuffer);
-      for (int64_t i = 0; i < n; ++i)
-        out[i] = w[i] * (values[i] * r) * fastSilu(gate[i]);
+      gatePiece(x.read(row, col, n, xBuffer), z.read(row, col, n, zBuffer), weight.read(0, col, n, weightBuffer), r,
+                y.open(row, col, yBuffer), n);
       y.commit(row, col, n, yBuffer);
     });
     if (rstd)
@@ -27,6 +30,38 @@ static void runGatedRmsNorm(const Call &call) {
   });
 }
 const KernelImpl kGatedRmsNorm = {runGatedRmsNorm};
+
+/// g = dy silu(z) weight.
+static void normCotangent(const float *__restrict z, const float *__restrict weight, const float *__restrict dy,
+                          float *__restrict g, int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    g[i] = dy[i] * fastSilu(z[i]) * weight[i];
+}
+
+/// Everything but dx: dz, the weight's sums, g; returns sum(g x).
+static float gateGradient(const float *__restrict x, const float *__restrict z, const float *__restrict weight,
+                          const float *__restrict dy, float rstd, float *__restrict dz, float *__restrict sums,
+                          float *__restrict g, int64_t n) {
+#pragma clang fp reassociate(on)
+  float total = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    float s = fastSigmoid(z[i]), silu = z[i] * s, normal = x[i] * rstd;
+    float e = dy[i] * silu;
+    dz[i] = dy[i] * (weight[i] * normal) * (s + silu * (1.0f - s));
+    sums[i] += e * normal;
+    float cotangent = e * weight[i];
+    g[i] = cotangent;
+    total += cotangent * x[i];
+  }
+  return total;
+}
+
+/// dx = rstd g - slope x.
+static void combine(const float *__restrict x, const float *__restrict g, float rstd, float slope, float *__restrict dx,
+                    int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    dx[i] = rstd * g[i] - slope * x[i];
+}
 
 static void runGatedRmsNormGrad(const Call &call) {
   Rows x(call.args[0]), z(call.args[1]), weight(call.args[2]), rstd = Rows::ofScalars(call.args[3]);
@@ -38,45 +73,25 @@ static void runGatedRmsNormGrad(const Call &call) {
   call.threads.forEach(blocks.count, [&](int64_t block, int) {
     float *line = lines + block * cols;
     __builtin_memset(line, 0, cols * sizeof(float));
+    // g stays here between the two passes, and is computed again for a head wider than that.
+    Buffer g;
+    Buffer xBuffer, zBuffer, weightBuffer, dyBuffer, resultBuffer;
     for (int64_t row = blocks.begin(block); row < blocks.end(block); ++row) {
       float r = rstd ? rstd.scalar(row) : rstdOfRow(x, row, eps);
-      // First dz and sum(g x); g stays in `kept`, and is computed again for a head wider than that.
-      Buffer kept;
       double projection = 0;
-      auto gateGradient = [&](int64_t col, int64_t n, float *g, bool first) {
-#pragma clang fp reassociate(on)
-        Buffer xBuffer, zBuffer, weightBuffer, dyBuffer, dzBuffer;
-        const float *values = x.read(row, col, n, xBuffer), *gate = z.read(row, col, n, zBuffer);
-        const float *w = weight.read(0, col, n, weightBuffer), *d = dy.read(row, col, n, dyBuffer);
-        if (!first) {
-          for (int64_t i = 0; i < n; ++i)
-            g[i] = d[i] * fastSilu(gate[i]) * w[i];
-          return;
-        }
-        float *out = dz.open(row, col, dzBuffer), *sums = line + col;
-        float total = 0;
-        for (int64_t i = 0; i < n; ++i) {
-          float s = fastSigmoid(gate[i]), silu = gate[i] * s, normal = values[i] * r;
-          float e = d[i] * silu;
-          out[i] = d[i] * (w[i] * normal) * (s + silu * (1.0f - s));
-          sums[i] += e * normal;
-          g[i] = e * w[i];
-          total += g[i] * values[i];
-        }
-        projection += total;
-        dz.commit(row, col, n, dzBuffer);
-      };
-      forBlocks(cols, [&](int64_t col, int64_t n) { gateGradient(col, n, kept.values, true); });
-      float slope = static_cast<float>(projection * r / static_cast<double>(cols)) * r * r;
       forBlocks(cols, [&](int64_t col, int64_t n) {
-        Buffer xBuffer, dxBuffer;
+        projection += gateGradient(x.read(row, col, n, xBuffer), z.read(row, col, n, zBuffer),
+                                   weight.read(0, col, n, weightBuffer), dy.read(row, col, n, dyBuffer), r,
+                                   dz.open(row, col, resultBuffer), line + col, g.values, n);
+        dz.commit(row, col, n, resultBuffer);
+      });
+      float slope = slopeOf(projection, r, cols);
+      forBlocks(cols, [&](int64_t col, int64_t n) {
         if (cols > kBlock)
-          gateGradient(col, n, kept.values, false);
-        const float *values = x.read(row, col, n, xBuffer), *g = kept.values;
-        float *out = dx.open(row, col, dxBuffer);
-        for (int64_t i = 0; i < n; ++i)
-          out[i] = r * g[i] - slope * values[i];
-        dx.commit(row, col, n, dxBuffer);
+          normCotangent(z.read(row, col, n, zBuffer), weight.read(0, col, n, weightBuffer),
+                        dy.read(row, col, n, dyBuffer), g.values, n);
+        combine(x.read(row, col, n, xBuffer), g.values, r, slope, dx.open(row, col, resultBuffer), n);
+        dx.commit(row, col, n, resultBuffer);
       });
     }
   });

@@ -52,12 +52,13 @@ dnnl_engine_t engine() {
 }
 
 dnnl_stream_t stream() {
-  static thread_local const dnnl_stream_t stream = [] {
-    dnnl_stream_t result = nullptr;
-    check(dnnl_stream_create(&result, engine(), dnnl_stream_default_flags));
-    return result;
-  }();
-  return stream;
+  struct Owner {
+    dnnl_stream_t stream = nullptr;
+    Owner() { check(dnnl_stream_create(&stream, engine(), dnnl_stream_default_flags)); }
+    ~Owner() { dnnl_stream_destroy(stream); }
+  };
+  static thread_local const Owner owner;
+  return owner.stream;
 }
 
 //===----------------------------------------------------------------------===//

@@ -2,11 +2,11 @@
 //
 // Query and key of attention (docs/model.md, Full attention 2-3): RMSNorm per head, then rotation of the first
 // `rotary_dims` in pairs (i, i + half) by the angle position * theta^(-2i / rotary_dims). The gradient rotates back and
-// goes through the norm as in RmsNorm.cpp.
+// goes through the norm as in NormRow.h.
 #include <cmath>
 
 #include "runtime/backends/cpu/ColumnSums.h"
-#include "runtime/backends/cpu/Rstd.h"
+#include "runtime/backends/cpu/NormRow.h"
 
 namespace qrt::cpu::QRT_ISA {
 
@@ -42,18 +42,26 @@ struct Rotation {
       fastSinCos(p * frequencies[i], sines[i], cosines[i]);
   }
 
+  /// Rotates the first 2 half elements of a row by the angles.
   void forward(float *x) const {
-    for (int64_t i = 0; i < half; ++i) {
-      float a = x[i], b = x[i + half];
-      x[i] = a * cosines[i] - b * sines[i];
-      x[i + half] = b * cosines[i] + a * sines[i];
-    }
+    float *low = x, *high = x + half;
+    rotate(low, high, low, high, 1);
   }
-  void backward(float *x) const {
+  /// y = the row x of n elements rotated back.
+  void backward(const float *__restrict x, float *__restrict y, int64_t n) const {
+    rotate(x, x + half, y, y + half, -1);
+    for (int64_t i = 2 * half; i < n; ++i)
+      y[i] = x[i];
+  }
+
+private:
+  void rotate(const float *low, const float *high, float *lowOut, float *highOut, float sign) const {
+    // Iterations are independent: the outputs are the inputs, or elsewhere.
+#pragma clang loop vectorize(assume_safety)
     for (int64_t i = 0; i < half; ++i) {
-      float a = x[i], b = x[i + half];
-      x[i] = a * cosines[i] + b * sines[i];
-      x[i + half] = b * cosines[i] - a * sines[i];
+      float a = low[i], b = high[i], c = cosines[i], s = sign * sines[i];
+      lowOut[i] = a * c - b * s;
+      highOut[i] = b * c + a * s;
     }
   }
 };
@@ -85,16 +93,16 @@ static float *headRow(std::byte *memory, int64_t rotaryDims, int64_t width, int6
 // Forward
 //===----------------------------------------------------------------------===//
 
-static void normAndRotate(const Heads &heads, int64_t token, double eps, const Rotation &rotation, float *x, float *w) {
-  int64_t width = heads.in.cols();
-  heads.weight.readRow(0, w);
+/// `w`: the weight; `xBuffer`, `yBuffer`: rows to work in.
+static void normAndRotate(const Heads &heads, int64_t token, double eps, const Rotation &rotation, const float *w,
+                          float *xBuffer, float *yBuffer) {
   for (int64_t row = token * heads.count; row < (token + 1) * heads.count; ++row) {
+    heads.in.prefetchRow(row + 2);
     float r = rstdOfRow(heads.in, row, eps);
-    heads.in.readRow(row, x);
-    for (int64_t i = 0; i < width; ++i)
-      x[i] = x[i] * r * (1.0f + w[i]);
-    rotation.forward(x);
-    heads.out.writeRow(row, x);
+    float *y = heads.out.openRow(row, yBuffer);
+    scalePiece(heads.in.peekRow(row, xBuffer), w, r, y, heads.in.cols());
+    rotation.forward(y);
+    heads.out.commitRow(row, y);
     if (heads.rstd)
       heads.rstd.scalar(row) = r;
   }
@@ -121,7 +129,10 @@ static void runQkNormRope(const Call &call) {
     std::byte *memory = call.threadScratch<std::byte>(thread);
     Rotation rotation(memory, rotaryDims);
     rotation.setFrequencies(theta);
-    float *x = headRow(memory, rotaryDims, width, 0), *w = headRow(memory, rotaryDims, width, 1);
+    float *x = headRow(memory, rotaryDims, width, 0), *y = headRow(memory, rotaryDims, width, 1);
+    float *qWeight = headRow(memory, rotaryDims, width, 2), *kWeight = headRow(memory, rotaryDims, width, 3);
+    q.weight.readRow(0, qWeight);
+    k.weight.readRow(0, kWeight);
     for (int64_t token = task * kTokens; token < tokens && token < (task + 1) * kTokens; ++token) {
       int64_t document = docs.document(token);
       if (document < 0) {
@@ -130,41 +141,33 @@ static void runQkNormRope(const Call &call) {
         continue;
       }
       rotation.setPosition(token - docs.begin(document));
-      normAndRotate(q, token, eps, rotation, x, w);
-      normAndRotate(k, token, eps, rotation, x, w);
+      normAndRotate(q, token, eps, rotation, qWeight, x, y);
+      normAndRotate(k, token, eps, rotation, kWeight, x, y);
     }
   });
 }
-static int64_t qkNormRopeScratch(const Call &call) { return threadBytes(call, call.params[2].i, 2); }
+static int64_t qkNormRopeScratch(const Call &call) { return threadBytes(call, call.params[2].i, 4); }
 const KernelImpl kQkNormRope = {runQkNormRope, qkNormRopeScratch};
 
 //===----------------------------------------------------------------------===//
 // Gradient
 //===----------------------------------------------------------------------===//
 
-/// `line`: where the block's contributions to the weight's gradient are added up.
+/// `w`: the weight; `line`: where the block's contributions to its gradient are added up; the buffers: rows to work in.
 static void rotateBackAndNormGradient(const Heads &heads, const Rows &din, int64_t token, double eps,
-                                      const Rotation &rotation, float *x, float *w, float *d, float *line) {
+                                      const Rotation &rotation, const float *w, float *line, float *xBuffer, float *d,
+                                      float *dxBuffer) {
   int64_t width = heads.in.cols();
-  heads.weight.readRow(0, w);
   for (int64_t row = token * heads.count; row < (token + 1) * heads.count; ++row) {
+    heads.in.prefetchRow(row + 2);
+    heads.out.prefetchRow(row + 2);
     float r = heads.rstd ? heads.rstd.scalar(row) : rstdOfRow(heads.in, row, eps);
-    heads.in.readRow(row, x);
-    heads.out.readRow(row, d);
-    rotation.backward(d);
-    float projection = 0;
-    {
-#pragma clang fp reassociate(on)
-      for (int64_t i = 0; i < width; ++i)
-        projection += d[i] * (1.0f + w[i]) * x[i];
-    }
-    float slope = projection * r / static_cast<float>(width) * r * r;
-    for (int64_t i = 0; i < width; ++i) {
-      float scaled = d[i] * r;
-      line[i] += scaled * x[i];
-      d[i] = scaled * (1.0f + w[i]) - slope * x[i];
-    }
-    din.writeRow(row, d);
+    const float *x = heads.in.peekRow(row, xBuffer);
+    rotation.backward(heads.out.peekRow(row, dxBuffer), d, width);
+    float slope = slopeOf(project(x, w, d, width), r, width);
+    float *dx = din.openRow(row, dxBuffer);
+    gradientPiece(x, w, d, r, slope, line, dx, width);
+    din.commitRow(row, dx);
   }
 }
 
@@ -177,14 +180,17 @@ static void runQkNormRopeGrad(const Call &call) {
   int64_t rotaryDims = call.params[2].i, width = q.in.cols();
   RowBlocks blocks(call.args[1].shape.dims[0]);
   // A thread's own memory, then the lines of all blocks, of q and k side by side.
-  int64_t ownBytes = threadBytes(call, rotaryDims, 3);
+  int64_t ownBytes = threadBytes(call, rotaryDims, 5);
   float *lines = reinterpret_cast<float *>(call.scratch + (ownBytes + 63) / 64 * 64 * call.threads.size());
   call.threads.forEach(blocks.count, [&](int64_t block, int thread) {
     std::byte *memory = call.scratch + (ownBytes + 63) / 64 * 64 * thread;
     Rotation rotation(memory, rotaryDims);
     rotation.setFrequencies(theta);
-    float *x = headRow(memory, rotaryDims, width, 0), *w = headRow(memory, rotaryDims, width, 1);
-    float *d = headRow(memory, rotaryDims, width, 2), *line = lines + block * 2 * width;
+    float *x = headRow(memory, rotaryDims, width, 0), *d = headRow(memory, rotaryDims, width, 1);
+    float *dx = headRow(memory, rotaryDims, width, 2), *line = lines + block * 2 * width;
+    float *qWeight = headRow(memory, rotaryDims, width, 3), *kWeight = headRow(memory, rotaryDims, width, 4);
+    q.weight.readRow(0, qWeight);
+    k.weight.readRow(0, kWeight);
     __builtin_memset(line, 0, 2 * width * sizeof(float));
     for (int64_t token = blocks.begin(block); token < blocks.end(block); ++token) {
       int64_t document = docs.document(token);
@@ -196,8 +202,8 @@ static void runQkNormRopeGrad(const Call &call) {
         continue;
       }
       rotation.setPosition(token - docs.begin(document));
-      rotateBackAndNormGradient(q, dqIn, token, eps, rotation, x, w, d, line);
-      rotateBackAndNormGradient(k, dkIn, token, eps, rotation, x, w, d, line + width);
+      rotateBackAndNormGradient(q, dqIn, token, eps, rotation, qWeight, line, x, d, dx);
+      rotateBackAndNormGradient(k, dkIn, token, eps, rotation, kWeight, line + width, x, d, dx);
     }
   });
   addLines(call.threads, lines, 2 * width, blocks.count, dqWeight, call.accumulates(11));
@@ -205,7 +211,7 @@ static void runQkNormRopeGrad(const Call &call) {
 }
 static int64_t qkNormRopeGradScratch(const Call &call) {
   int64_t width = call.args[1].shape.dims[2];
-  return (threadBytes(call, call.params[2].i, 3) + 63) / 64 * 64 +
+  return (threadBytes(call, call.params[2].i, 5) + 63) / 64 * 64 +
          shareOfScratch(call, columnSumBytes(call.args[1].shape.dims[0], 2 * width));
 }
 const KernelImpl kQkNormRopeGrad = {runQkNormRopeGrad, qkNormRopeGradScratch};

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// RMSNorm with zero-centred weight, alone or after the residual add (docs/model.md, Forward). Gradients, with n = x
-// rstd and g = dy (1 + weight): dx = rstd (g - n mean(g n)), dweight = sum over rows of dy n.
+// RMSNorm, alone or after the residual add; the mathematics is in NormRow.h.
 #include "runtime/backends/cpu/ColumnSums.h"
-#include "runtime/backends/cpu/Rstd.h"
+#include "runtime/backends/cpu/NormRow.h"
 
 namespace qrt::cpu::QRT_ISA {
 
 static void normalizeRow(const Rows &x, const Rows &weight, const Rows &y, int64_t row, float rstd) {
   forBlocks(x.cols(), [&](int64_t col, int64_t n) {
     Buffer xBuffer, weightBuffer, yBuffer;
-    const float *values = x.read(row, col, n, xBuffer), *w = weight.read(0, col, n, weightBuffer);
-    float *out = y.open(row, col, yBuffer);
-    for (int64_t i = 0; i < n; ++i)
-      out[i] = values[i] * rstd * (1.0f + w[i]);
+    scalePiece(x.read(row, col, n, xBuffer), weight.read(0, col, n, weightBuffer), rstd, y.open(row, col, yBuffer), n);
     y.commit(row, col, n, yBuffer);
   });
 }
@@ -30,6 +26,11 @@ static void runRmsNorm(const Call &call) {
 }
 const KernelImpl kRmsNorm = {runRmsNorm};
 
+static void addPiece(const float *__restrict a, const float *__restrict b, float *__restrict sum, int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    sum[i] = a[i] + b[i];
+}
+
 static void runAddRmsNorm(const Call &call) {
   Rows x(call.args[0]), delta(call.args[1]), weight(call.args[2]), sum(call.args[3]), y(call.args[4]);
   Rows rstd = Rows::ofScalars(call.args[5]);
@@ -37,10 +38,7 @@ static void runAddRmsNorm(const Call &call) {
   forRows(call.threads, x.count(), x.cols(), [&](int64_t row, int) {
     forBlocks(x.cols(), [&](int64_t col, int64_t n) {
       Buffer xBuffer, deltaBuffer, sumBuffer;
-      const float *a = x.read(row, col, n, xBuffer), *b = delta.read(row, col, n, deltaBuffer);
-      float *out = sum.open(row, col, sumBuffer);
-      for (int64_t i = 0; i < n; ++i)
-        out[i] = a[i] + b[i];
+      addPiece(x.read(row, col, n, xBuffer), delta.read(row, col, n, deltaBuffer), sum.open(row, col, sumBuffer), n);
       sum.commit(row, col, n, sumBuffer);
     });
     // The sum as it was stored is what the norm, and its gradient, are of.
@@ -62,31 +60,19 @@ static void normGradient(const Call &call, const Rows &x, const Rows &weight, co
   call.threads.forEach(blocks.count, [&](int64_t block, int) {
     float *line = lines + block * cols;
     __builtin_memset(line, 0, cols * sizeof(float));
+    Buffer xBuffer, weightBuffer, dyBuffer, dsumBuffer, dxBuffer;
     for (int64_t row = blocks.begin(block); row < blocks.end(block); ++row) {
       float r = rstd ? rstd.scalar(row) : rstdOfRow(x, row, eps);
       double projection = 0;
       forBlocks(cols, [&](int64_t col, int64_t n) {
-#pragma clang fp reassociate(on)
-        Buffer xBuffer, weightBuffer, dyBuffer;
-        const float *values = x.read(row, col, n, xBuffer), *w = weight.read(0, col, n, weightBuffer);
-        const float *d = dy.read(row, col, n, dyBuffer);
-        float total = 0;
-        for (int64_t i = 0; i < n; ++i)
-          total += d[i] * (1.0f + w[i]) * values[i];
-        projection += total;
+        projection += project(x.read(row, col, n, xBuffer), weight.read(0, col, n, weightBuffer),
+                              dy.read(row, col, n, dyBuffer), n);
       });
-      // mean(g n) rstd, so that dx = rstd g - x (rstd mean(g n) rstd).
-      float slope = static_cast<float>(projection * r / static_cast<double>(cols)) * r * r;
+      float slope = slopeOf(projection, r, cols);
       forBlocks(cols, [&](int64_t col, int64_t n) {
-        Buffer xBuffer, weightBuffer, dyBuffer, dsumBuffer, dxBuffer;
-        const float *values = x.read(row, col, n, xBuffer), *w = weight.read(0, col, n, weightBuffer);
-        const float *d = dy.read(row, col, n, dyBuffer);
-        float *out = dx.open(row, col, dxBuffer), *sums = line + col;
-        for (int64_t i = 0; i < n; ++i) {
-          float scaled = d[i] * r;
-          sums[i] += scaled * values[i];
-          out[i] = scaled * (1.0f + w[i]) - slope * values[i];
-        }
+        float *out = dx.open(row, col, dxBuffer);
+        gradientPiece(x.read(row, col, n, xBuffer), weight.read(0, col, n, weightBuffer),
+                      dy.read(row, col, n, dyBuffer), r, slope, line + col, out, n);
         if (dsum) {
           const float *residual = dsum.read(row, col, n, dsumBuffer);
           for (int64_t i = 0; i < n; ++i)

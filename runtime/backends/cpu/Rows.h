@@ -145,6 +145,32 @@ public:
   }
   void writeRow(int64_t row, const float *values) const { write(row, 0, cols_, values); }
 
+  /// As read(), open() and commit(), for whole rows of any length; the buffer holds cols() floats.
+  const float *peekRow(int64_t row, float *buffer) const {
+    if (!bf16_)
+      return reinterpret_cast<const float *>(data_) + offset(row);
+    widen(bf16(row, 0), buffer, cols_);
+    return buffer;
+  }
+  float *openRow(int64_t row, float *buffer) const {
+    return bf16_ ? buffer : reinterpret_cast<float *>(data_) + offset(row);
+  }
+  void commitRow(int64_t row, const float *values) const {
+    if (bf16_)
+      narrow(values, bf16(row, 0), cols_);
+  }
+
+  /// Starts to load a row: rows of a few cache lines come too fast for the processor to see a stream. Rows past the
+  /// last are ignored.
+  void prefetchRow(int64_t row) const {
+    if (row >= count_)
+      return;
+    int64_t bytes = cols_ * (bf16_ ? 2 : 4);
+    const std::byte *from = data_ + offset(row) * (bf16_ ? 2 : 4);
+    for (int64_t i = 0; i < bytes; i += 64)
+      __builtin_prefetch(from + i);
+  }
+
   /// The element of a row of ofScalars() in f32 storage.
   float &scalar(int64_t row) const {
     assert(!bf16_);

@@ -116,20 +116,31 @@ QRT_INLINE float dot(const float *x, const float *y, int64_t n) {
   return total;
 }
 
+/// The largest of `initial` and n values, without NaN.
 QRT_INLINE float largest(const float *x, int64_t n, float initial) {
-#pragma clang fp reassociate(on)
+  // In lanes, because a comparison is not a reduction that the compiler may reorder.
+  constexpr int64_t kLanes = 32;
+  float lanes[kLanes];
+  for (int64_t j = 0; j < kLanes; ++j)
+    lanes[j] = initial;
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (int64_t j = 0; j < kLanes; ++j)
+      lanes[j] = x[i + j] > lanes[j] ? x[i + j] : lanes[j];
   float best = initial;
-  for (int64_t i = 0; i < n; ++i)
+  for (; i < n; ++i)
     best = x[i] > best ? x[i] : best;
+  for (int64_t j = 0; j < kLanes; ++j)
+    best = lanes[j] > best ? lanes[j] : best;
   return best;
 }
 
-QRT_INLINE void widen(const BF16 *x, float *y, int64_t n) {
+QRT_INLINE void widen(const BF16 *__restrict x, float *__restrict y, int64_t n) {
   for (int64_t i = 0; i < n; ++i)
     y[i] = toFloat(x[i]);
 }
 
-QRT_INLINE void narrow(const float *x, BF16 *y, int64_t n) {
+QRT_INLINE void narrow(const float *__restrict x, BF16 *__restrict y, int64_t n) {
   for (int64_t i = 0; i < n; ++i)
     y[i] = toBF16(x[i]);
 }
