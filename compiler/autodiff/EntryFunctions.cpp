@@ -72,10 +72,11 @@ private:
       if (!qt::findArgument(model_, role))
         return model_.emitOpError("expected an argument of the role ")
                << qt::stringifyArgumentRole(role) << ", got none";
-    auto role = model_.getNumResults() == 1 ? model_.getResultAttrOfType<qt::ResultRoleAttr>(0, qt::kResultAttr)
-                                            : qt::ResultRoleAttr();
+    if (model_.getNumResults() != 1)
+      return model_.emitOpError("expected one result, of the role loss, got ") << model_.getNumResults() << " results";
+    auto role = model_.getResultAttrOfType<qt::ResultRoleAttr>(0, qt::kResultAttr);
     if (!role || role.getValue() != qt::ResultRole::Loss)
-      return model_.emitOpError("expected one result, of the role loss, got ") << model_.getNumResults();
+      return model_.emitOpError("expected one result, of the role loss, got one without that role");
     if (!model_.getBody().hasOneBlock())
       return model_.emitOpError("expected a body of one block");
     for (StringRef name : {"step", "accumulate", "apply", "eval"})

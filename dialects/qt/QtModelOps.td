@@ -57,7 +57,7 @@ def Qt_RopeOp : Qt_Op<"rope", [Pure, AllTypesMatch<["x", "y"]>, Qt_Differentiabl
   }];
   let arguments = (ins Qt_SegmentsType:$docs, Qt_Rows:$x, F64Attr:$theta, I64Attr:$rotary_dims);
   let results = (outs Qt_Rows:$y);
-  let assemblyFormat = "$docs `,` $x `theta` $theta `dims` $rotary_dims attr-dict `:` type($docs) `,` type($x)";
+  let assemblyFormat = "$docs `,` $x `theta` $theta `dims` $rotary_dims attr-dict `:` qualified(type($docs)) `,` type($x)";
   let hasVerifier = 1;
 }
 
@@ -66,7 +66,7 @@ def Qt_CausalConvOp : Qt_Op<"causal_conv", [Pure, AllTypesMatch<["x", "y"]>]> {
   let description = "Formed with what follows it before autodiff; it has no adjoint of its own.";
   let arguments = (ins Qt_SegmentsType:$docs, Qt_Rows:$x, Qt_Tensor:$weight);
   let results = (outs Qt_Rows:$y);
-  let assemblyFormat = "$docs `,` $x `,` $weight attr-dict `:` type($docs) `,` type($x) `,` type($weight)";
+  let assemblyFormat = "$docs `,` $x `,` $weight attr-dict `:` qualified(type($docs)) `,` type($x) `,` type($weight)";
   let hasVerifier = 1;
 }
 

@@ -130,7 +130,7 @@ def Qt_CausalMaskOp : Qt_Op<"causal_mask", [Pure, AllTypesMatch<["scores", "resu
   let description = "The last two dimensions of `scores` are query tokens and key tokens. A query outside every document sees no key.";
   let arguments = (ins Qt_SegmentsType:$docs, Qt_Tensor:$scores);
   let results = (outs Qt_Tensor:$result);
-  let assemblyFormat = "$docs `,` $scores attr-dict `:` type($docs) `,` type($scores)";
+  let assemblyFormat = "$docs `,` $scores attr-dict `:` qualified(type($docs)) `,` type($scores)";
   let hasVerifier = 1;
 }
 
@@ -161,7 +161,7 @@ def Qt_ScanOp : Qt_Op<"scan", [SingleBlock, RecursiveMemoryEffects]> {
   let results = (outs Variadic<Qt_Rows>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $docs `,` $rows `state` $state attr-dict `:` type($docs) `,` type($rows) `->` type($outputs) $body
+    $docs `,` $rows `state` $state attr-dict `:` qualified(type($docs)) `,` type($rows) `->` type($outputs) $body
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
