@@ -6,10 +6,13 @@
 #include "dialects/step/Step.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<qt::QtDialect, step::StepDialect, mlir::func::FuncDialect>();
   qcc::registerQccPasses();
+  mlir::registerCSEPass();
+  mlir::registerCanonicalizerPass();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "qcc-opt: run compiler passes one by one\n", registry));
 }
