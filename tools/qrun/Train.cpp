@@ -32,7 +32,7 @@ extern "C" void requestStop(int) {
   std::signal(SIGINT, SIG_DFL);
 }
 
-Status train(Options options, Specializer *compiler, const std::string &config) {
+Status runTraining(Options options, Specializer *compiler, const std::string &config) {
   TrainOptions &train = options.train;
   if (train.steps && train.epochs)
     return error(StatusCode::InvalidUsage, "--steps and --epochs exclude each other");
@@ -125,7 +125,7 @@ void addTrainCommand(CLI::App &app, Command &command, Specializer *compiler) {
         return Status();
       };
     else
-      command = [options, compiler, config] { return qrt::train(*options, compiler, config); };
+      command = [options, compiler, config] { return runTraining(*options, compiler, config); };
   });
 }
 
