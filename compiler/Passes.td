@@ -152,7 +152,8 @@ def LowerToStep : Pass<"lower-to-step", "mlir::ModuleOp"> {
   let summary = "static entry functions become step programs";
   let description = [{
     Schedules each entry function, resolves views, packs what is alive into one arena, and writes the instructions. The table of what outlives a step comes from
-    the module's parameters and states alone. An op that the target has no kernel for is an error; nothing falls back. Functions for any bucket and symbols stay.
+    the module's parameters and states alone. An op that the target has no kernel for is an error; nothing falls back. Functions for any bucket
+    (@apply among them) and symbols stay.
   }];
   let options = [
     Option<"targetName", "target", "std::string", "\"cpu\"", "the target: cpu">,
@@ -163,7 +164,7 @@ def LowerToStep : Pass<"lower-to-step", "mlir::ModuleOp"> {
 def VerifyPlanned : Pass<"verify-planned", "mlir::ModuleOp"> {
   let summary = "the exit contract of `planned`, derived from the instructions alone";
   let description = [{
-    No entry function with a bucket is left. Buffers that are alive at the same time are disjoint. Elements are written before they are read, once, and
+    No function with a bucket is left. Buffers that are alive at the same time are disjoint. Elements are written before they are read, once, and
     change later only through `inout`; no operand that an instruction writes shares elements with another. Arguments are never written, results always.
   }];
 }

@@ -21,14 +21,14 @@ class EntryWriter {
 public:
   EntryWriter(const EntryPlan &plan, OpBuilder &builder) : plan_(plan), builder_(builder) {}
 
-  void write(func::FuncOp function) {
+  void write(func::FuncOp function, StringRef name) {
     SmallVector<int64_t, 4> bucket;
     if (BlockArgument docs = qt::findArgument(function, qt::ArgumentRole::Segments)) {
       auto type = cast<qt::SegmentsType>(docs.getType());
       bucket = {type.getTokens(), type.getDocuments(), type.getLongest(), type.getTrained()};
     }
     builder_.setInsertionPoint(function);
-    auto entry = step::EntryOp::create(builder_, function.getLoc(), function.getSymNameAttr(),
+    auto entry = step::EntryOp::create(builder_, function.getLoc(), builder_.getStringAttr(name),
                                        function->getAttrOfType<qt::EntryKindAttr>(qt::kEntryAttr),
                                        builder_.getDenseI64ArrayAttr(bucket), builder_.getI64IntegerAttr(plan_.ioBytes),
                                        builder_.getI64IntegerAttr(plan_.transientBytes));
@@ -155,6 +155,10 @@ struct LowerToStep : impl::LowerToStepBase<LowerToStep> {
     FailureOr<Target> target = findTarget(module.getLoc(), targetName, disableKernel);
     if (failed(target))
       return signalPassFailure();
+    if (!module.getOps<step::LayoutOp>().empty()) {
+      module.emitError() << "expected a module that is not lowered yet, got one with a step.layout";
+      return signalPassFailure();
+    }
     SmallVector<func::FuncOp> functions;
     for (auto function : module.getOps<func::FuncOp>()) {
       std::optional<qt::EntryKind> kind = qt::entryKind(function);
@@ -174,7 +178,13 @@ struct LowerToStep : impl::LowerToStepBase<LowerToStep> {
       FailureOr<EntryPlan> plan = planEntry(function, layout, Packing::Yes);
       if (failed(plan))
         return signalPassFailure();
-      EntryWriter(*plan, builder).write(function);
+      // The function that applies gradients has no bucket: like those for any row it stays, and its program has a name
+      // of its own.
+      if (qt::entryKind(function) == qt::EntryKind::Apply) {
+        EntryWriter(*plan, builder).write(function, (function.getName() + ".program").str());
+        continue;
+      }
+      EntryWriter(*plan, builder).write(function, function.getName());
       function.erase();
     }
   }

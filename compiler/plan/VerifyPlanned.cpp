@@ -4,6 +4,7 @@
 #include "compiler/Passes.h"
 #include "compiler/plan/ArenaPacker.h"
 #include "compiler/plan/Footprint.h"
+#include "compiler/plan/Lifetimes.h"
 #include "dialects/qt/Entries.h"
 #include "dialects/step/Step.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,7 +21,8 @@ namespace {
 
 BufferView elementsOf(Value memory) {
   step::View view = step::viewOf(memory);
-  return {0, view.offset, SmallVector<int64_t, 4>(view.shape), SmallVector<int64_t, 4>(ArrayRef<int64_t>(view.strides))};
+  return {0, view.offset, SmallVector<int64_t, 4>(view.shape),
+          SmallVector<int64_t, 4>(ArrayRef<int64_t>(view.strides))};
 }
 
 /// What is known of one buffer while the program is followed.
@@ -30,7 +32,6 @@ struct BufferState {
   int64_t pitch = 0;
   /// Elements with a value. Of a state: elements with their final value, which nothing may touch any more.
   ElementSet written;
-  int64_t first = -1, last = -1;
 
   bool outlivesStep() const { return isa<step::StateOp>(op); }
   Footprint footprint(Value memory) const { return *footprintOf(elementsOf(memory), pitch); }
@@ -42,14 +43,12 @@ public:
 
   LogicalResult run() {
     collect();
-    int64_t index = -1;
     for (Operation &op : *entry_.getBody()) {
       if (auto instruction = dyn_cast<step::InstructionOpInterface>(op)) {
-        ++index;
-        if (failed(checkOverlaps(instruction)) || failed(follow(instruction, index)))
+        if (failed(checkOverlaps(instruction)) || failed(follow(instruction)))
           return failure();
       } else if (auto watch = dyn_cast<step::WatchOp>(op)) {
-        if (failed(checkRead(watch, watch.getValue(), index)))
+        if (failed(checkRead(watch, watch.getValue())))
           return failure();
       }
     }
@@ -107,15 +106,8 @@ private:
     return success();
   }
 
-  void use(BufferState &state, int64_t index) {
-    if (state.first < 0)
-      state.first = index;
-    state.last = index;
-  }
-
-  LogicalResult checkRead(Operation *op, Value memory, int64_t index) {
+  LogicalResult checkRead(Operation *op, Value memory) {
     BufferState &state = stateOf(memory);
-    use(state, index);
     if (isa<step::ArgumentOp>(state.op))
       return success();
     Footprint footprint = state.footprint(memory);
@@ -131,17 +123,16 @@ private:
     return success();
   }
 
-  LogicalResult follow(step::InstructionOpInterface op, int64_t index) {
+  LogicalResult follow(step::InstructionOpInterface op) {
     SmallVector<step::Access> accesses = op.getAccesses();
     for (const step::Access &access : accesses)
-      if (access.reads() && failed(checkRead(op, access.operand->get(), index)))
+      if (access.reads() && failed(checkRead(op, access.operand->get())))
         return failure();
     for (const step::Access &access : accesses) {
       if (!access.writes())
         continue;
       Value memory = access.operand->get();
       BufferState &state = stateOf(memory);
-      use(state, index);
       if (isa<step::ArgumentOp>(state.op))
         return op.emitOpError() << "expected no write to an argument of the entry, got one to operand "
                                 << access.operand->getOperandNumber();
@@ -161,9 +152,9 @@ private:
     std::vector<ArenaBuffer> lifetimes;
     std::vector<int64_t> offsets;
     SmallVector<step::TransientOp> ops;
-    for (auto &[buffer, state] : buffers_)
-      if (auto op = dyn_cast<step::TransientOp>(state.op)) {
-        lifetimes.push_back({step::bytesOf(op.getMemory().getType()), state.first, state.last});
+    for (auto [buffer, lifetime] : lifetimesOf(entry_))
+      if (auto op = buffer.getDefiningOp<step::TransientOp>()) {
+        lifetimes.push_back({step::bytesOf(op.getMemory().getType()), lifetime.first, lifetime.last});
         offsets.push_back(op.getByteOffset());
         ops.push_back(op);
       }
@@ -190,7 +181,7 @@ struct VerifyPlanned : impl::VerifyPlannedBase<VerifyPlanned> {
     ModuleOp module = getOperation();
     for (auto function : module.getOps<func::FuncOp>()) {
       std::optional<qt::EntryKind> kind = qt::entryKind(function);
-      if (kind && *kind != qt::EntryKind::Model && !qt::isGeneric(function)) {
+      if (kind && *kind != qt::EntryKind::Model && *kind != qt::EntryKind::Apply && !qt::isGeneric(function)) {
         function.emitOpError() << "expected every entry function with a bucket to be a step.entry, got a function";
         return signalPassFailure();
       }

@@ -6,18 +6,13 @@
 
 #include "runtime/base/File.h"
 #include "runtime/kernels/Kernel.h"
+#include "runtime/schema/Version.h"
 
 #include <array>
 #include <optional>
 #include <variant>
 
 namespace qrt {
-
-/// Programs of this major version, and of minor versions up to this one, are read.
-struct ProgramVersion {
-  uint32_t major, minor;
-};
-constexpr ProgramVersion kProgramVersion{1, 0};
 
 /// The enumerations have the values of the schema.
 enum class Space : uint8_t { State, Gradients, Io, Transient };

@@ -112,16 +112,22 @@ module attributes {qt.vocabulary = 32 : i64} {
     return %loss, %gn : tensor<f32>, tensor<f32>
   }
 
-  // Gradients become zero: no matter how many states share one value of zeros, each is filled in its place.
-  // CHECK: step.entry @apply apply io 1280 transient 0 {
-  // CHECK: step.fill write %gate_up.gradient : memref<32x8xf32>
-  func.func @apply(%hyper: tensor<8xf32> {qt.argument = #qt.argument<hyper>}) attributes {qt.entry = #qt.entry<apply>} {
+  // Gradients become zero after all reads: filled in their place, no matter how many states share one value of zeros.
+  // CHECK: step.entry @apply.program apply io 1280 transient 0 {
+  // CHECK: step.launch global_norm(write %grad_norm, read %gate_up.gradient)
+  // CHECK-NEXT: step.fill write %gate_up.gradient : memref<32x8xf32>
+  // CHECK-NEXT: {{^  }$}}
+  func.func @apply(%hyper: tensor<8xf32> {qt.argument = #qt.argument<hyper>}) -> (tensor<f32> {qt.result = #qt.result<grad_norm>})
+      attributes {qt.entry = #qt.entry<apply>} {
     %0 = qt.zeros : tensor<32x8xf32>
+    %g = qt.read @gate_up.gradient : tensor<32x8xf32>
+    %n = qt.global_norm %g : (tensor<32x8xf32>) -> tensor<f32>
     qt.update @gate_up.gradient, %0 : tensor<32x8xf32>
-    return
+    return %n : tensor<f32>
   }
 
   // What is made for any row stays, for further buckets.
+  // CHECK: func.func @apply(
   // CHECK: func.func @step(
   func.func @step(%docs: !qt.segments {qt.argument = #qt.argument<segments>}) attributes {qt.entry = #qt.entry<step>} {
     return

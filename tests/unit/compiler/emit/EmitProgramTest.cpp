@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A module goes out as bytes; the runtime's own loader, which trusts nothing, reads them back.
+#include "compiler/emit/EmitProgram.h"
+#include "compiler/Passes.h"
+#include "compiler/emit/MemoryReport.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "runtime/base/SegmentTable.h"
+#include "runtime/program/Program.h"
+
+#include <gtest/gtest.h>
+
+using namespace qcc;
+
+namespace {
+
+class EmitProgram : public testing::Test {
+protected:
+  EmitProgram() : context(mlir::MLIRContext::Threading::DISABLED) {
+    context.loadDialect<qt::QtDialect, step::StepDialect, mlir::func::FuncDialect>();
+    mlir::ParserConfig config(&context);
+    module = mlir::parseSourceFile<mlir::ModuleOp>(QCC_SOURCE_DIR "/tests/lit/lower/step-entry.mlir", config);
+    (*module)->setAttr(qt::kModelConfigAttr, mlir::StringAttr::get(&context, "{\"vocab_size\": 32}"));
+    mlir::PassManager passes(&context);
+    passes.addPass(createLowerToStep());
+    passes.addPass(createVerifyPlanned());
+    EXPECT_TRUE(succeeded(passes.run(*module)));
+  }
+
+  std::vector<uint8_t> emit() {
+    EmitOptions options;
+    options.producer = "qcc test";
+    options.options = {{"states", "f32"}, {"remat", "none"}};
+    auto bytes = emitProgram(*module, options);
+    EXPECT_TRUE(succeeded(bytes));
+    return succeeded(bytes) ? *bytes : std::vector<uint8_t>();
+  }
+
+  qrt::Program load() {
+    qrt::StatusOr<qrt::Program> program = qrt::Program::fromBytes(emit(), "test.qprog");
+    EXPECT_TRUE(program.ok()) << program.status().message();
+    return *std::move(program);
+  }
+
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+TEST_F(EmitProgram, TheRuntimeAcceptsIt) {
+  qrt::Program program = load();
+  EXPECT_EQ(program.producer(), "qcc test");
+  EXPECT_EQ(program.target(), "cpu");
+  EXPECT_EQ(program.options(), (std::vector<std::string>{"remat=none", "states=f32"}));
+  EXPECT_EQ(program.vocabulary(), 32);
+  EXPECT_EQ(program.modelConfig(), "{\"vocab_size\": 32}");
+  EXPECT_EQ(program.stateBytes(), 5120);
+  EXPECT_EQ(program.gradientBytes(), 1024);
+  EXPECT_EQ(program.counters().offset, 4864);
+}
+
+TEST_F(EmitProgram, MembersOfAPackLieInIt) {
+  qrt::Program program = load();
+  // The pack's weight begins at 1024, its moments at 2816 and 3840, its gradient at 0; the second member follows 16 * 8
+  // elements of 4 bytes.
+  const qrt::Parameter *gate = program.findParameter("gate.weight"), *up = program.findParameter("up.weight");
+  ASSERT_TRUE(gate && up);
+  EXPECT_EQ(gate->weight().offset, 1024);
+  EXPECT_EQ(up->weight().offset, 1024 + 512);
+  EXPECT_EQ(up->part(qrt::ParameterPart::ExpAvg)->offset, 2816 + 512);
+  EXPECT_EQ(up->part(qrt::ParameterPart::ExpAvgSq)->offset, 3840 + 512);
+  EXPECT_EQ(up->part(qrt::ParameterPart::Gradient)->offset, 512);
+  EXPECT_EQ(up->part(qrt::ParameterPart::Gradient)->space, qrt::Space::Gradients);
+  EXPECT_FALSE(up->part(qrt::ParameterPart::Master));
+  ASSERT_EQ(program.packs().size(), 1u);
+  EXPECT_EQ(program.packs()[0].members, (std::vector<uint32_t>{1, 2}));
+  EXPECT_TRUE(up->decay);
+  EXPECT_FALSE(program.findParameter("norm.weight")->decay);
+}
+
+TEST_F(EmitProgram, AnEntryHasItsInstructions) {
+  qrt::Program program = load();
+  const qrt::Entry *step = program.findEntry(qrt::EntryKind::Step, {4, 2, 4, 4});
+  ASSERT_TRUE(step);
+  ASSERT_TRUE(program.findEntry(qrt::EntryKind::Apply, {}));
+  // embedding, gate_up, swiglu, down, add_rms_norm, head: 6; their gradients: 7; norm, step, adamw: 3.
+  ASSERT_EQ(step->instructions.size(), 16u);
+  EXPECT_EQ(step->instructions[0].scope, "embed");
+  EXPECT_EQ(std::get<qrt::Launch>(step->instructions[0].work).kernel, qrt::Kernel::Embedding);
+  const auto &gemm = std::get<qrt::Gemm>(step->instructions[1].work);
+  EXPECT_TRUE(gemm.transposeB && !gemm.transposeA && !gemm.accumulate);
+  const auto &swiglu = std::get<qrt::Launch>(step->instructions[2].work);
+  const qrt::Slice &up = step->slices[swiglu.slices[1]];
+  EXPECT_EQ(up.shape.dims[1], 16);
+  EXPECT_EQ(up.shape.strides[0], 32);
+  EXPECT_EQ(up.offset - step->slices[swiglu.slices[0]].offset, 16 * 4);
+  const auto &adamw = std::get<qrt::Launch>(step->instructions[15].work);
+  EXPECT_EQ(adamw.slices.back(), -1); // no master
+  EXPECT_EQ(step->slices[adamw.slices[5]].space, qrt::Space::State);
+  ASSERT_EQ(step->debug.size(), 2u);
+  EXPECT_EQ(step->debug[0].name, "hidden.0");
+  EXPECT_EQ(step->debug[0].instruction, 0);
+  EXPECT_FALSE(step->debug[0].isGradient);
+  EXPECT_EQ(step->debug[1].name, "gate_up");
+  EXPECT_TRUE(step->debug[1].isGradient);
+}
+
+TEST_F(EmitProgram, TheModelComesAlongWithoutPrograms) {
+  qrt::Program program = load();
+  std::string bytes(program.model().begin(), program.model().end());
+  auto model = mlir::parseSourceString<mlir::ModuleOp>(bytes, mlir::ParserConfig(&context));
+  ASSERT_TRUE(model);
+  EXPECT_TRUE(model->getOps<step::EntryOp>().empty());
+  EXPECT_TRUE(model->getOps<step::LayoutOp>().empty());
+  EXPECT_TRUE(model->lookupSymbol("step"));
+  EXPECT_TRUE(model->lookupSymbol("apply"));
+  EXPECT_EQ(bytes.find("step-entry.mlir"), std::string::npos) << "locations of the build machine";
+}
+
+TEST_F(EmitProgram, TheSameModuleGivesTheSameBytes) {
+  std::vector<uint8_t> first = emit();
+  EXPECT_EQ(emit(), first);
+  // Also after a round trip through text.
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream);
+  module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&context));
+  ASSERT_TRUE(module);
+  EXPECT_EQ(emit(), first);
+}
+
+TEST_F(EmitProgram, ReportsMemoryToTheByte) {
+  MemoryReport report = reportMemory(*module);
+  // Weights: 1024 + 1024 + 512 + 32. Two moments of 1024. Counters 16. The norm's 32 and the counters' 16 bytes are
+  // padded to 256.
+  EXPECT_EQ(report.weights, 2592);
+  EXPECT_EQ(report.masters, 0);
+  EXPECT_EQ(report.moments, 2048);
+  EXPECT_EQ(report.counters, 16);
+  EXPECT_EQ(report.padding, 224 + 240);
+  EXPECT_EQ(report.state, 5120);
+  EXPECT_EQ(report.accumulatedGradients, 1024);
+  ASSERT_EQ(report.entries.size(), 2u);
+  const MemoryReport::Entry &step = report.entries[0];
+  EXPECT_EQ(step.activations + step.gradients + step.scratch + step.unused, step.transient);
+  EXPECT_EQ(report.total(), 5120 + step.io + step.transient);
+  EXPECT_EQ(report.totalAccumulating(), 5120 + 1024 + report.entries[1].io + report.entries[1].transient);
+
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  printMemoryReport(report, stream, report.total() - 1);
+  EXPECT_NE(text.find("short by 0.000 GiB"), std::string::npos) << text;
+  text.clear();
+  printMemoryReport(report, stream, report.total());
+  EXPECT_EQ(text.find("short by"), std::string::npos) << text;
+}
+
+TEST_F(EmitProgram, RefusesWhatIsNotPlanned) {
+  auto bare = mlir::parseSourceString<mlir::ModuleOp>("module {}", mlir::ParserConfig(&context));
+  std::string message;
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) { message = diagnostic.str(); });
+  EXPECT_TRUE(failed(emitProgram(*bare, {})));
+  EXPECT_EQ(message, "expected a module in the phase planned, got one without a step.layout");
+}
+
+} // namespace
