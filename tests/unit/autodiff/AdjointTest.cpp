@@ -18,6 +18,8 @@ namespace {
 std::string withAdjoint(const std::string &text, bool residuals) {
   ParsedModule module(text);
   auto f = module.get().lookupSymbol<func::FuncOp>("f");
+  if (!f)
+    return text; // the test has failed already
   auto g = cast<func::FuncOp>(f->clone());
   g.setName("g");
   module.get().push_back(g);
@@ -68,7 +70,8 @@ std::string withAdjoint(const std::string &text, bool residuals) {
 void expectAdjoint(const std::string &text, const std::vector<Datum<double>> &arguments) {
   checkAdjoint(withAdjoint(text, /*residuals=*/false), arguments);
   ParsedModule module(text);
-  if (isa<qt::ResidualOpInterface>(module.get().lookupSymbol<func::FuncOp>("f").getBody().front().front()))
+  auto f = module.get().lookupSymbol<func::FuncOp>("f");
+  if (f && isa<qt::ResidualOpInterface>(f.getBody().front().front()))
     checkAdjoint(withAdjoint(text, /*residuals=*/true), arguments);
 }
 
@@ -152,11 +155,11 @@ TEST_F(Adjoint, PartsThatNothingDependsOnAreZeros) {
 
 TEST_F(Adjoint, Contract) {
   // Batch and contracted dimensions in other places and another order on each side.
-  expectAdjoint(function("%a: tensor<2x3x4x5x6xf32>, %b: tensor<4x7x6x3x2xf32>",
-                         "%y = qt.contract %a, %b batch [0, 1] x [4, 3] over [4, 2] x [2, 0] : tensor<2x3x4x5x6xf32>, "
-                         "tensor<4x7x6x3x2xf32> -> tensor<2x3x5x7xf32>",
+  expectAdjoint(function("%a: tensor<2x3x4x5x6xf32>, %b: tensor<6x7x4x3x2xf32>",
+                         "%y = qt.contract %a, %b batch [0, 1] x [4, 3] over [2, 4] x [2, 0] : tensor<2x3x4x5x6xf32>, "
+                         "tensor<6x7x4x3x2xf32> -> tensor<2x3x5x7xf32>",
                          "tensor<2x3x5x7xf32>"),
-                {normal({2, 3, 4, 5, 6}), normal({4, 7, 6, 3, 2})});
+                {normal({2, 3, 4, 5, 6}), normal({6, 7, 4, 3, 2})});
   // An outer product, and scores of attention.
   expectAdjoint(function("%a: tensor<2x3xf32>, %b: tensor<2x4xf32>",
                          "%y = qt.contract %a, %b batch [0] x [0] over [] x [] : tensor<2x3xf32>, tensor<2x4xf32> -> "
