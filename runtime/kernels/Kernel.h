@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The kernels of catalog.def as an enumeration with tables: what the compiler checks and lowers to, and what a backend implements.
+// The kernels of catalog.def as an enumeration with tables: what the compiler checks and lowers to, and what a backend
+// implements.
 #ifndef RUNTIME_KERNELS_KERNEL_H
 #define RUNTIME_KERNELS_KERNEL_H
 
@@ -40,6 +41,20 @@ enum class ArgEffect : uint8_t {
   Scratch,
 };
 
+/// What the elements of an integer argument point at. A kernel follows them unchecked, so a program must prove where
+/// they come from.
+enum class IndexKind : uint8_t {
+  None,
+  /// The segment table of the bucket.
+  Segments,
+  /// Rows of the embedding.
+  Ids,
+  /// Positions of tokens, or -1.
+  Order,
+  /// Rows of the head, or -100.
+  Labels,
+};
+
 struct ArgInfo {
   std::string_view name;
   ArgEffect effect;
@@ -66,8 +81,8 @@ const KernelInfo &kernelInfo(Kernel kernel);
 std::optional<Kernel> kernelByName(std::string_view name);
 
 constexpr bool isOptional(ArgEffect effect) {
-  return effect == ArgEffect::ReadOptional || effect == ArgEffect::WriteOptional || effect == ArgEffect::InOutOptional ||
-         effect == ArgEffect::AccumulateOptional;
+  return effect == ArgEffect::ReadOptional || effect == ArgEffect::WriteOptional ||
+         effect == ArgEffect::InOutOptional || effect == ArgEffect::AccumulateOptional;
 }
 constexpr bool isAccumulate(ArgEffect effect) {
   return effect == ArgEffect::Accumulate || effect == ArgEffect::AccumulateOptional;

@@ -19,6 +19,17 @@ std::string_view nextItem(std::string_view &text, char separator) {
   return item;
 }
 
+constexpr std::pair<std::string_view, IndexKind> kIndexTypes[] = {
+    {"docs", IndexKind::Segments}, {"ids", IndexKind::Ids}, {"order", IndexKind::Order}, {"labels", IndexKind::Labels}};
+
+/// The kind that an element type of the catalog names.
+IndexKind indexKindNamed(std::string_view name) {
+  for (auto [type, kind] : kIndexTypes)
+    if (name == type)
+      return kind;
+  return IndexKind::None;
+}
+
 /// One call on its way through the catalog's list: what the names of the types stand for so far.
 class CallChecker {
 public:
@@ -131,7 +142,7 @@ private:
     while (!alternatives.empty()) {
       std::string_view name = nextItem(alternatives, '|');
       if (name != "md") {
-        if (name == dtypeName(dtype))
+        if (name == dtypeName(dtype) || (dtype == DType::I32 && indexKindNamed(name) != IndexKind::None))
           return true;
         continue;
       }
@@ -319,6 +330,16 @@ Status checkCall(Kernel kernel, ArgShapes args, std::span<const ArgEffect> effec
                  const BucketShape &bucket) {
   assert(args.size() == effects.size() && "an effect for each argument");
   return CallChecker(kernel, args, effects, params, bucket).run();
+}
+
+IndexKind indexKind(const ArgInfo &arg, DType dtype) {
+  if (dtype != DType::I32)
+    return IndexKind::None;
+  std::string_view type = arg.type, alternatives = nextItem(type, '[');
+  while (!alternatives.empty())
+    if (IndexKind kind = indexKindNamed(nextItem(alternatives, '|')); kind != IndexKind::None)
+      return kind;
+  return IndexKind::None;
 }
 
 std::string printShape(const TensorShape &shape) {

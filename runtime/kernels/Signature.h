@@ -16,6 +16,9 @@ namespace qrt {
 Status checkCall(Kernel kernel, ArgShapes args, std::span<const ArgEffect> effects, std::span<const ParamValue> params,
                  const BucketShape &bucket);
 
+/// What the elements of an argument of this type are followed to.
+IndexKind indexKind(const ArgInfo &arg, DType dtype);
+
 /// "bf16[128, 64]".
 std::string printShape(const TensorShape &shape);
 

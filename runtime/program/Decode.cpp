@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <set>
 
 namespace qrt {
@@ -78,6 +79,13 @@ public:
   }
 
 private:
+  /// The flatbuffer verifier aligns a vector to its length, not to elements of 8 bytes.
+  static int64_t numberAt(const flatbuffers::Vector<int64_t> &numbers, uint32_t index) {
+    int64_t number;
+    std::memcpy(&number, numbers.Data() + index * sizeof(number), sizeof(number));
+    return number;
+  }
+
   static std::string_view view(const flatbuffers::String *text) {
     return text ? std::string_view(text->c_str(), text->size()) : std::string_view();
   }
@@ -132,7 +140,8 @@ private:
       if (given.shape()->size() > 4)
         return fail("{}: expected at most 4 dimensions, got {}", where, given.shape()->size());
       parameter.elements = 1;
-      for (int64_t dim : *given.shape()) {
+      for (uint32_t axis = 0; axis < given.shape()->size(); ++axis) {
+        int64_t dim = numberAt(*given.shape(), axis);
         if (dim < 1 || __builtin_mul_overflow(parameter.elements, dim, &parameter.elements) ||
             parameter.elements > kMaxSpaceBytes)
           return fail("{}: dimension {} is not positive or makes it too large", where, dim);
@@ -280,8 +289,8 @@ private:
     int64_t last = 0;
     bool overflows = false;
     for (uint32_t axis = 0; axis < rank; ++axis) {
-      int64_t dim = shape.dims[axis] = given.shape()->Get(axis),
-              stride = shape.strides[axis] = given.strides()->Get(axis);
+      int64_t dim = shape.dims[axis] = numberAt(*given.shape(), axis),
+              stride = shape.strides[axis] = numberAt(*given.strides(), axis);
       if (dim < 1 || stride < 0)
         return fail("{}: expected positive dimensions and no negative stride, got {} and {}", where, dim, stride);
       if (axis + 1 == rank && dim != 1 && stride != 1)
@@ -352,8 +361,8 @@ private:
           launch.effects.push_back(kEffects[arg->effect()]);
         }
       if (work.params())
-        for (int64_t param : *work.params())
-          launch.params.push_back({.i = param});
+        for (uint32_t i = 0; i < work.params()->size(); ++i)
+          launch.params.push_back({.i = numberAt(*work.params(), i)});
       instruction.work = std::move(launch);
       return Status();
     }

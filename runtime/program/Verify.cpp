@@ -199,6 +199,7 @@ public:
       Status status = verifyInstruction(entry_.instructions[i]);
       if (!status.ok())
         return std::move(status).withContext(describeInstruction(program_, entry_, i));
+      trackLabels(entry_.instructions[i]);
     }
     return verifyDebug();
   }
@@ -371,6 +372,91 @@ private:
     return Status();
   }
 
+  static bool samePlace(const Slice &a, const Slice &b) {
+    return a.space == b.space && a.offset == b.offset && a.shape.dtype == b.shape.dtype &&
+           a.shape.rank == b.shape.rank && std::equal(a.shape.dims, a.shape.dims + a.shape.rank, b.shape.dims) &&
+           std::equal(a.shape.strides, a.shape.strides + a.shape.rank, b.shape.strides);
+  }
+
+  /// Whether a slice holds labels at this point: the argument, or what was gathered from it and not overwritten since.
+  bool holdsLabels(const Slice &it) const {
+    auto same = [&](int32_t index) { return samePlace(slice(index), it); };
+    int32_t argument = entry_.arguments[static_cast<int>(ArgumentRole::Labels)];
+    return (argument >= 0 && same(argument)) || std::any_of(labels_.begin(), labels_.end(), same);
+  }
+
+  /// Whether the numbers that a kernel will take for indices are ones that the runtime has checked
+  /// (Session::loadBatch).
+  Status verifyIndices(const Launch &launch, size_t arg, const ArgInfo &info) const {
+    const Slice &it = slice(launch.slices[arg]);
+    IndexKind kind = indexKind(info, it.shape.dtype);
+    if (kind == IndexKind::None || launch.effects[arg] != ArgEffect::Read)
+      return Status();
+    if (kind == IndexKind::Labels)
+      return holdsLabels(it)
+                 ? Status()
+                 : invalid(fmt::format("argument '{}': slice {} does not hold labels", info.name, launch.slices[arg]));
+    ArgumentRole role = kind == IndexKind::Ids     ? ArgumentRole::Ids
+                        : kind == IndexKind::Order ? ArgumentRole::EmbeddingOrder
+                                                   : ArgumentRole::Segments;
+    const Slice *argument = entry_.argument(role);
+    if (!argument || !samePlace(*argument, it))
+      return invalid(fmt::format("argument '{}': slice {} is not the entry's argument '{}'", info.name,
+                                 launch.slices[arg], argumentRoleName(role)));
+    return Status();
+  }
+
+  /// The table that ids or labels index must have a row for each of the vocabulary.
+  Status verifyVocabulary(const Launch &launch) const {
+    int arg;
+    switch (launch.kernel) {
+    case Kernel::Embedding:
+      arg = 2;
+      break;
+    case Kernel::EmbeddingGrad:
+      arg = 4;
+      break;
+    case Kernel::LinearCrossEntropy:
+    case Kernel::LinearCrossEntropyGrad:
+      arg = 1;
+      break;
+    default:
+      return Status();
+    }
+    const TensorShape &shape = slice(launch.slices[static_cast<size_t>(arg)]).shape;
+    if (shape.dims[0] >= program_.vocabulary())
+      return Status();
+    return invalid(fmt::format("argument '{}': expected a row for each of the {} tokens of the vocabulary, got {}",
+                               kernelInfo(launch.kernel).args[static_cast<size_t>(arg)].name, program_.vocabulary(),
+                               printShape(shape)));
+  }
+
+  /// Follows where labels are after an instruction.
+  void trackLabels(const Instruction &instruction) {
+    int32_t written = -1;
+    auto write = [&](int32_t target) {
+      std::erase_if(labels_, [&](int32_t index) { return mayOverlap(slice(index), slice(target)); });
+    };
+    if (const Launch *launch = std::get_if<Launch>(&instruction.work)) {
+      for (size_t i = 0; i < launch->slices.size(); ++i)
+        if (launch->slices[i] >= 0 && launch->effects[i] != ArgEffect::Read)
+          write(launch->slices[i]);
+      if (launch->kernel == Kernel::GatherRows && slice(launch->slices[2]).shape.dtype == DType::I32)
+        written = launch->slices[2];
+    } else if (const Gemm *gemm = std::get_if<Gemm>(&instruction.work)) {
+      write(gemm->c);
+    } else if (const Copy *copy = std::get_if<Copy>(&instruction.work)) {
+      bool labels = holdsLabels(slice(copy->source));
+      write(copy->target);
+      if (labels)
+        written = copy->target;
+    } else {
+      write(std::get<Fill>(instruction.work).target);
+    }
+    if (written >= 0)
+      labels_.push_back(written);
+  }
+
   Status verifyInstruction(const Instruction &instruction) {
     if (const Launch *launch = std::get_if<Launch>(&instruction.work))
       return verifyLaunch(*launch);
@@ -399,6 +485,10 @@ private:
         accesses_.push_back({index, launch.effects[i], info.args[std::min(i, info.args.size() - 1)].name});
     }
     QRT_RETURN_IF_ERROR(checkCall(launch.kernel, shapes_, launch.effects, launch.params, entry_.bucket));
+    for (size_t i = 0; i < launch.slices.size(); ++i)
+      if (launch.slices[i] >= 0)
+        QRT_RETURN_IF_ERROR(verifyIndices(launch, i, info.args[std::min(i, info.args.size() - 1)]));
+    QRT_RETURN_IF_ERROR(verifyVocabulary(launch));
     return verifyAccesses(accesses_);
   }
 
@@ -447,6 +537,8 @@ private:
   std::vector<Region> regions_;
   std::vector<std::optional<TensorShape>> shapes_;
   std::vector<Access> accesses_;
+  /// Slices of Transient that hold labels after the instructions so far.
+  std::vector<int32_t> labels_;
 };
 
 } // namespace
