@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/emit/EmitProgram.h"
 
-#include <algorithm>
-
 #include "dialects/step/Step.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "runtime/schema/Version.h"
@@ -32,7 +30,7 @@ private:
 
 class ProgramEmitter {
 public:
-  ProgramEmitter(ModuleOp module, const EmitOptions &options) : module_(module), options_(options) {}
+  explicit ProgramEmitter(ModuleOp module) : module_(module) {}
 
   FailureOr<std::vector<uint8_t>> run() {
     if (failed(findLayout()) || failed(emitHeader()))
@@ -76,11 +74,13 @@ private:
                                  << (config ? qt::kVocabularyAttr : qt::kModelConfigAttr);
     program_.version_major = qrt::kProgramVersion.major;
     program_.version_minor = qrt::kProgramVersion.minor;
-    program_.producer = options_.producer;
-    program_.target = options_.target;
-    for (auto &[key, value] : options_.options)
-      program_.options.push_back(key + "=" + value);
-    std::sort(program_.options.begin(), program_.options.end());
+    program_.producer = "qcc " QCC_VERSION;
+    program_.target = "cpu";
+    // The choices that shape the programs: a further bucket is built with the same.
+    if (auto remat = module_->getAttrOfType<qt::RematPolicyAttr>(qt::kRematAttr))
+      program_.options.push_back(("remat=" + stringifyEnum(remat.getValue())).str());
+    if (auto states = module_->getAttrOfType<qt::StateFormatAttr>(qt::kStatesAttr))
+      program_.options.push_back(("states=" + stringifyEnum(states.getValue())).str());
     program_.model_config = config.getValue().str();
     program_.vocabulary = vocabulary.getInt();
     return success();
@@ -305,7 +305,6 @@ private:
   }
 
   ModuleOp module_;
-  const EmitOptions &options_;
   fb::ProgramT program_;
   StringTable strings_, kernels_;
   DenseMap<StringAttr, Place> places_;
@@ -313,8 +312,6 @@ private:
 
 } // namespace
 
-FailureOr<std::vector<uint8_t>> emitProgram(ModuleOp module, const EmitOptions &options) {
-  return ProgramEmitter(module, options).run();
-}
+FailureOr<std::vector<uint8_t>> emitProgram(ModuleOp module) { return ProgramEmitter(module).run(); }
 
 } // namespace qcc

@@ -88,6 +88,10 @@ def Qt_StateFormatAttr : Qt_EnumAttr<Qt_StateFormat, "states">;
 def Qt_RematPolicy : Qt_Enum<"RematPolicy", "what the backward pass computes again", [
   I32EnumAttrCase<"None", 0, "none">,
   I32EnumAttrCase<"MemoryBound", 1, "memory-bound">]>; // outputs of norms, convolutions, gates and SwiGLU
-def Qt_RematPolicyAttr : Qt_EnumAttr<Qt_RematPolicy, "remat">;
+def Qt_RematPolicyAttr : EnumAttr<Qt_Dialect, Qt_RematPolicy, "remat"> {
+  // Printed in quotes where the name is no keyword: #qt.remat<"memory-bound">.
+  let assemblyFormat = ?;
+  let hasCustomAssemblyFormat = 1;
+}
 
 #endif // QT_ATTRS_TD

@@ -119,4 +119,29 @@ void InitAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
+//===----------------------------------------------------------------------===//
+// #qt.remat<none>, #qt.remat<"memory-bound">
+//===----------------------------------------------------------------------===//
+
+Attribute RematPolicyAttr::parse(AsmParser &parser, Type) {
+  std::string name;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseKeywordOrString(&name))
+    return {};
+  std::optional<RematPolicy> policy = symbolizeRematPolicy(name);
+  if (!policy) {
+    parser.emitError(loc) << "expected none or \"memory-bound\", got " << name;
+    return {};
+  }
+  if (parser.parseGreater())
+    return {};
+  return RematPolicyAttr::get(parser.getContext(), *policy);
+}
+
+void RematPolicyAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  printer.printKeywordOrString(stringifyRematPolicy(getValue()));
+  printer << ">";
+}
+
 } // namespace qt

@@ -3,6 +3,8 @@
 
 #include "compiler/Explain.h"
 #include "compiler/Pipeline.h"
+#include "compiler/emit/EmitProgram.h"
+#include "compiler/emit/MemoryReport.h"
 #include "dialects/step/Step.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -86,8 +88,11 @@ Status build(const BuildOptions &options) {
     stream << "\n";
     return write(options.output, text);
   }
-
-  return Status();
+  printMemoryReport(reportMemory(*module), llvm::outs());
+  mlir::FailureOr<std::vector<uint8_t>> program = emitProgram(*module);
+  if (mlir::failed(program))
+    return qrt::error(StatusCode::InvalidData, "{}: the build failed (see above)", options.input);
+  return write(options.output, {reinterpret_cast<const char *>(program->data()), program->size()});
 }
 
 } // namespace qcc

@@ -23,6 +23,9 @@ protected:
     mlir::ParserConfig config(&context);
     module = mlir::parseSourceFile<mlir::ModuleOp>(QCC_SOURCE_DIR "/tests/lit/lower/step-entry.mlir", config);
     (*module)->setAttr(qt::kModelConfigAttr, mlir::StringAttr::get(&context, "{\"vocab_size\": 32}"));
+    (*module)->setAttr(qt::kStatesAttr, qt::StateFormatAttr::get(&context, qt::StateFormat::F32));
+    (*module)->setAttr(qt::kRematAttr, qt::RematPolicyAttr::get(&context, qt::RematPolicy::MemoryBound));
+    (*module)->setAttr(qt::kPhaseAttr, qt::PhaseAttr::get(&context, qt::Phase::Planned));
     mlir::PassManager passes(&context);
     passes.addPass(createLowerToStep());
     passes.addPass(createVerifyPlanned());
@@ -30,10 +33,7 @@ protected:
   }
 
   std::vector<uint8_t> emit() {
-    EmitOptions options;
-    options.producer = "qcc test";
-    options.options = {{"states", "f32"}, {"remat", "none"}};
-    auto bytes = emitProgram(*module, options);
+    auto bytes = emitProgram(*module);
     EXPECT_TRUE(succeeded(bytes));
     return succeeded(bytes) ? *bytes : std::vector<uint8_t>();
   }
@@ -50,9 +50,9 @@ protected:
 
 TEST_F(EmitProgram, TheRuntimeAcceptsIt) {
   qrt::Program program = load();
-  EXPECT_EQ(program.producer(), "qcc test");
+  EXPECT_EQ(program.producer().substr(0, 4), "qcc ");
   EXPECT_EQ(program.target(), "cpu");
-  EXPECT_EQ(program.options(), (std::vector<std::string>{"remat=none", "states=f32"}));
+  EXPECT_EQ(program.options(), (std::vector<std::string>{"remat=memory-bound", "states=f32"}));
   EXPECT_EQ(program.vocabulary(), 32);
   EXPECT_EQ(program.modelConfig(), "{\"vocab_size\": 32}");
   EXPECT_EQ(program.stateBytes(), 5120);
@@ -115,6 +115,7 @@ TEST_F(EmitProgram, TheModelComesAlongWithoutPrograms) {
   EXPECT_TRUE(model->getOps<step::LayoutOp>().empty());
   EXPECT_TRUE(model->lookupSymbol("step"));
   EXPECT_TRUE(model->lookupSymbol("apply"));
+  EXPECT_EQ((*model)->getAttrOfType<qt::PhaseAttr>(qt::kPhaseAttr).getValue(), qt::Phase::Grad);
   EXPECT_EQ(bytes.find("step-entry.mlir"), std::string::npos) << "locations of the build machine";
 }
 
@@ -160,7 +161,7 @@ TEST_F(EmitProgram, RefusesWhatIsNotPlanned) {
   auto bare = mlir::parseSourceString<mlir::ModuleOp>("module {}", mlir::ParserConfig(&context));
   std::string message;
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) { message = diagnostic.str(); });
-  EXPECT_TRUE(failed(emitProgram(*bare, {})));
+  EXPECT_TRUE(failed(emitProgram(*bare)));
   EXPECT_EQ(message, "expected a module in the phase planned, got one without a step.layout");
 }
 
