@@ -45,6 +45,25 @@ func.func @commuted(%docs: !qt.segments, %k: tensor<?x2x8xf32>, %q: tensor<?x2x8
   return %ot : tensor<?x2x8xf32>
 }
 
+// A scale on the keys from before they are repeated.
+// CHECK-LABEL: func @scaled_then_repeated
+// CHECK-SAME:  (%[[DOCS:.*]]: !qt.segments, %[[Q:.*]]: tensor<?x4x8xf32>, %[[K:.*]]: tensor<?x2x8xf32>)
+// CHECK-NEXT:    %[[O:.*]] = qt.attention %[[DOCS]], %[[Q]], %[[K]], %[[K]] scale 2.500000e-01 :
+// CHECK-NEXT:    return %[[O]]
+func.func @scaled_then_repeated(%docs: !qt.segments, %q: tensor<?x4x8xf32>, %k: tensor<?x2x8xf32>) -> tensor<?x4x8xf32> {
+  %k1 = qt.scale %k by 0.25 : tensor<?x2x8xf32>
+  %k2 = qt.broadcast %k1 dims [0, 1, 3] : tensor<?x2x8xf32> -> tensor<?x2x2x8xf32>
+  %k3 = qt.reshape %k2 : tensor<?x2x2x8xf32> -> tensor<?x4x8xf32>
+  %v2 = qt.broadcast %k dims [0, 1, 3] : tensor<?x2x8xf32> -> tensor<?x2x2x8xf32>
+  %v3 = qt.reshape %v2 : tensor<?x2x2x8xf32> -> tensor<?x4x8xf32>
+  %s = qt.contract %q, %k3 batch [1] x [1] over [2] x [2] : tensor<?x4x8xf32>, tensor<?x4x8xf32> -> tensor<4x?x?xf32>
+  %masked = qt.causal_mask %docs, %s : !qt.segments, tensor<4x?x?xf32>
+  %p = qt.softmax %masked : tensor<4x?x?xf32>
+  %o = qt.contract %p, %v3 batch [0] x [1] over [2] x [0] : tensor<4x?x?xf32>, tensor<?x4x8xf32> -> tensor<4x?x8xf32>
+  %ot = qt.transpose %o [1, 0, 2] : tensor<4x?x8xf32> -> tensor<?x4x8xf32>
+  return %ot : tensor<?x4x8xf32>
+}
+
 // Keys alone are repeated: they stay so, since the op reads keys and values of one number of heads.
 // CHECK-LABEL: func @keys_alone_repeated
 // CHECK-SAME:  (%[[DOCS:.*]]: !qt.segments, %[[Q:.*]]: tensor<?x4x8xf32>, %[[K:.*]]: tensor<?x2x8xf32>, %[[V:.*]]: tensor<?x4x8xf32>)
