@@ -142,7 +142,7 @@ std::vector<Datum<double>> deltaInputs(const Segments &docs, int64_t heads) {
 }
 
 TEST_P(ReferenceHeads, GatedDeltaRule) {
-  Segments docs = awkwardDocuments();
+  Segments docs = awkwardDocuments(GetParam());
   auto names = headNames(GetParam());
   expectPairsAgree(with(kDeltaArguments + "(tensor<?x$HEADSx3xf32>, tensor<?x$HEADSx3xf32>) {" + kDeltaCompound +
                             kDeltaScan + "\nreturn %out, %out1 : tensor<?x$HEADSx3xf32>, tensor<?x$HEADSx3xf32>\n}",
@@ -242,7 +242,7 @@ const std::string kAttentionCompound = R"(
 
 TEST_P(ReferenceHeads, Attention) {
   Random random(7);
-  Segments docs = awkwardDocuments();
+  Segments docs = awkwardDocuments(GetParam());
   int64_t tokens = docs.tokens, heads = 2 * GetParam();
   auto names = headNames(GetParam());
   std::vector<Datum<double>> inputs = {docs, randomNormal({tokens, heads, 4}, random),

@@ -161,7 +161,7 @@ const std::string kInputsGrad =
 
 TEST_P(ReferenceGradHeads, GatedDeltaInputs) {
   Random random(6);
-  Segments docs = awkwardDocuments();
+  Segments docs = awkwardDocuments(GetParam());
   int64_t tokens = docs.tokens, channels = 16 + 3 * heads();
   std::vector<Datum<double>> inputs = {docs,
                                        randomNormal({tokens, channels}, random),
@@ -216,7 +216,7 @@ std::vector<Datum<double>> deltaInputs(const Segments &docs, int64_t heads) {
 }
 
 TEST_P(ReferenceGradHeads, GatedDeltaRule) {
-  Segments docs = awkwardDocuments();
+  Segments docs = awkwardDocuments(GetParam());
   std::vector<Datum<double>> inputs = deltaInputs(docs, heads());
   checkWithAndWithoutResiduals(with(kDeltaForward + "func.func @g" + kDeltaGrad, names()), inputs);
   Random random(8);
@@ -281,7 +281,7 @@ const std::string kRopeGrad =
 
 TEST_P(ReferenceGradHeads, QkNormRope) {
   Random random(11);
-  Segments docs = awkwardDocuments();
+  Segments docs = awkwardDocuments(GetParam());
   std::vector<Datum<double>> inputs = {docs, randomNormal({docs.tokens, heads(), 6}, random),
                                        randomNormal({docs.tokens, 2, 6}, random), randomNormal({6}, random),
                                        randomNormal({6}, random)};
@@ -317,7 +317,7 @@ func.func @g(%d: !qt.segments, %q: tensor<?x$Wx4xf32>, %k: tensor<?x$Kx4xf32>, %
 
 TEST_P(ReferenceGradHeads, Attention) {
   Random random(12);
-  Segments docs = awkwardDocuments();
+  Segments docs = awkwardDocuments(GetParam());
   int64_t tokens = docs.tokens;
   checkWithAndWithoutResiduals(with(kAttentionGrad, names()),
                                {docs, randomNormal({tokens, heads(), 4}, random), randomNormal({tokens, 2, 4}, random),
@@ -327,7 +327,7 @@ TEST_P(ReferenceGradHeads, Attention) {
 TEST_P(ReferenceGradHeads, AttentionWithoutGate) {
   // The residual o is y itself.
   Random random(13);
-  Segments docs = awkwardDocuments();
+  Segments docs = awkwardDocuments(GetParam());
   int64_t tokens = docs.tokens;
   checkWithAndWithoutResiduals(with(R"(
 func.func @f(%d: !qt.segments, %q: tensor<?x$Wx4xf32>, %k: tensor<?x$Kx4xf32>, %v: tensor<?x$Kx4xf32>) -> tensor<?x$Wx4xf32> {
@@ -350,7 +350,7 @@ func.func @g(%d: !qt.segments, %q: tensor<?x$Wx4xf32>, %k: tensor<?x$Kx4xf32>, %
 
 TEST_P(ReferenceGradHeads, NothingIsReadInTheTail) {
   Random random(14);
-  Segments docs = awkwardDocuments();
+  Segments docs = awkwardDocuments(GetParam());
   int64_t tokens = docs.tokens;
   auto rows = [&](int64_t count, int64_t width) { return randomNormal({tokens, count, width}, random); };
   auto residuals = [&](std::string text) {

@@ -114,6 +114,12 @@ void expectTailUnread(const std::string &text, const Segments &docs, std::vector
   return ::testing::AssertionSuccess();
 }
 
-Segments awkwardDocuments() { return Segments::ofLengths({1, 2, 0, 3, 63, 64, 0, 65, 5}, /*tail=*/7); }
+Segments awkwardDocuments(uint64_t seed) {
+  std::vector<int64_t> lengths = {1, 2, 0, 3, 63, 64, 0, 65, 5};
+  Random random(seed);
+  for (int64_t i = static_cast<int64_t>(lengths.size()) - 1; i > 0; --i)
+    std::swap(lengths[i], lengths[random.below(i + 1)]);
+  return Segments::ofLengths(lengths, /*tail=*/7);
+}
 
 } // namespace qt::reference

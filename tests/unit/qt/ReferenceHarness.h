@@ -64,8 +64,9 @@ std::vector<Tensor<double>> checkAdjoint(const std::string &text, const std::vec
 /// tokens set to NaN: no result may differ by a bit, since ops that mix tokens read nothing there.
 void expectTailUnread(const std::string &text, const Segments &docs, std::vector<Datum<double>> arguments);
 
-/// Documents of awkward lengths, empty ones among them, and a tail: around the chunk of 64 tokens.
-Segments awkwardDocuments();
+/// Documents of awkward lengths around the chunk of 64 tokens, empty ones among them, in an order drawn from the seed,
+/// and a tail.
+Segments awkwardDocuments(uint64_t seed = 0);
 
 } // namespace qt::reference
 
