@@ -32,11 +32,12 @@ protected:
   }
   void TearDown() override { setBf16Mode(nativeBf16Supported() ? Bf16Mode::Native : Bf16Mode::Widened); }
 
-  /// Labels with some rows untrained, and all rows of the second tile.
+  /// Labels with some rows untrained, and all rows of the second tile; the last word is the first row's.
   HostTensor makeLabels(const Shape &s) {
     HostTensor labels(DType::I32, {s.rows});
     for (int64_t r = 0; r < s.rows; ++r)
       labels.set(r, r / s.tile == 1 || r % 5 == 3 ? -100 : static_cast<double>(random() % s.vocabulary));
+    labels.set(0, static_cast<double>(s.vocabulary - 1));
     return labels;
   }
 
