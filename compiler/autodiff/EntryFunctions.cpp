@@ -4,10 +4,10 @@
 // optimizer's state.
 #include "compiler/Passes.h"
 #include "compiler/autodiff/Autodiff.h"
-#include "compiler/autodiff/MemberKey.h"
 #include "compiler/autodiff/TrainedSymbols.h"
 #include "dialects/qt/Entries.h"
 #include "dialects/qt/TypeChecks.h"
+#include "runtime/base/NameKey.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -296,7 +296,7 @@ private:
     for (auto [each, gradient] : llvm::zip_equal(trained_, gradients)) {
       SmallVector<int64_t> members;
       for (qt::ParameterOp member : membersOf(each.symbol, symbols_)) {
-        members.push_back(memberKey(cast<StringAttr>(member.getNames()[0]).getValue()));
+        members.push_back(qrt::nameKey(cast<StringAttr>(member.getNames()[0]).getValue()));
         members.push_back(cast<RankedTensorType>(member.getType()).getNumElements());
       }
       Value weight = read(each.symbol), expAvg = read(each.expAvg), expAvgSq = read(each.expAvgSq);
