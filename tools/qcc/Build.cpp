@@ -3,7 +3,6 @@
 
 #include "compiler/Explain.h"
 #include "compiler/Pipeline.h"
-#include "compiler/emit/EmitProgram.h"
 #include "compiler/emit/MemoryReport.h"
 #include "dialects/step/Step.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -41,6 +40,19 @@ static StatusOr<PipelineOptions> pipelineOptions(const BuildOptions &options) {
   return pipeline;
 }
 
+/// "141GB", "80GiB", "512MB" or a number of bytes.
+static StatusOr<int64_t> parseBytes(const std::string &text) {
+  const std::pair<llvm::StringRef, double> units[] = {
+      {"GiB", 0x1p30}, {"MiB", 0x1p20}, {"GB", 1e9}, {"MB", 1e6}, {"", 1}};
+  for (auto &[unit, size] : units) {
+    llvm::StringRef number = text;
+    double value;
+    if (number.consume_back(unit) && !number.trim().getAsDouble(value) && value > 0 && value * size < 0x1p62)
+      return static_cast<int64_t>(value * size);
+  }
+  return qrt::error(StatusCode::InvalidUsage, "--memory: expected an amount like 141GB or 80GiB, got {}", text);
+}
+
 /// Where the output goes: the file named, or standard output for a dump.
 static Status write(const std::string &path, llvm::StringRef contents) {
   if (path.empty() || path == "-") {
@@ -59,6 +71,10 @@ Status build(const BuildOptions &options) {
   if (*until == Phase::Program && options.output.empty())
     return qrt::error(StatusCode::InvalidUsage, "-o: a program needs a file to go to");
   QRT_ASSIGN_OR_RETURN(PipelineOptions pipeline, pipelineOptions(options));
+  std::optional<int64_t> budget;
+  if (!options.memory.empty()) {
+    QRT_ASSIGN_OR_RETURN(budget, parseBytes(options.memory));
+  }
 
   // One thread: remarks of passes that run in parallel race, and the order of diagnostics would change.
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
@@ -88,10 +104,11 @@ Status build(const BuildOptions &options) {
     stream << "\n";
     return write(options.output, text);
   }
-  printMemoryReport(reportMemory(*module), llvm::outs());
-  mlir::FailureOr<std::vector<uint8_t>> program = emitProgram(*module);
+
+  mlir::FailureOr<std::vector<uint8_t>> program = emitPlanned(*module);
   if (mlir::failed(program))
     return qrt::error(StatusCode::InvalidData, "{}: the build failed (see above)", options.input);
+  printMemoryReport(reportMemory(*module), llvm::outs(), budget);
   return write(options.output, {reinterpret_cast<const char *>(program->data()), program->size()});
 }
 

@@ -21,6 +21,8 @@ struct BuildOptions {
   std::string states;
   std::string remat;
   std::string disabledKernel;
+  /// The memory of the machine it is for, like "141GB": says whether the program fits.
+  std::string memory;
   bool explain = false;
 };
 

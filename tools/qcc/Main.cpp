@@ -40,6 +40,8 @@ int main(int argc, char **argv) {
                    "Stop after a phase and print the module: model, raised, formed, grad, bucketed, sharded, fused, "
                    "remat, planned")
       ->type_name("PHASE");
+  buildCommand->add_option("--memory", build.memory, "Say whether the program fits this much memory")
+      ->type_name("141GB");
   buildCommand->add_flag("--explain", build.explain, "Print what each layer became, its costs, and what was missed");
   buildCommand->add_option("--disable-kernel", build.disabledKernel, "Take the target not to have this kernel")
       ->type_name("NAME");
