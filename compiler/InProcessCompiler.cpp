@@ -2,6 +2,7 @@
 #include "compiler/InProcessCompiler.h"
 
 #include "compiler/Pipeline.h"
+#include "compiler/emit/EmitProgram.h"
 #include "dialects/step/Step.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
@@ -37,7 +38,7 @@ public:
                                      const std::string &source) {
     if (!module || mlir::failed(compileTo(*module, Phase::Planned, options)))
       return failed(source);
-    FailureOr<std::vector<uint8_t>> program = emitPlanned(*module);
+    FailureOr<std::vector<uint8_t>> program = emitProgram(*module);
     if (mlir::failed(program))
       return failed(source);
     return std::move(*program);

@@ -2,7 +2,6 @@
 #include "compiler/Pipeline.h"
 
 #include "compiler/Passes.h"
-#include "compiler/emit/EmitProgram.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -135,16 +134,6 @@ LogicalResult compileTo(ModuleOp module, Phase until, const PipelineOptions &opt
     reached = next;
   }
   return success();
-}
-
-FailureOr<std::vector<uint8_t>> emitPlanned(ModuleOp module) {
-  EmitOptions options;
-  options.producer = "qcc " QCC_VERSION;
-  if (auto states = module->getAttrOfType<qt::StateFormatAttr>(qt::kStatesAttr))
-    options.options.emplace_back("states", qt::stringifyStateFormat(states.getValue()).str());
-  if (auto remat = module->getAttrOfType<qt::RematPolicyAttr>(qt::kRematAttr))
-    options.options.emplace_back("remat", qt::stringifyRematPolicy(remat.getValue()).str());
-  return emitProgram(module, options);
 }
 
 } // namespace qcc

@@ -40,10 +40,6 @@ Phase phaseOf(mlir::ModuleOp module);
 /// (emitProgram goes further). Each phase ends with its verifier. Failures are diagnosed.
 mlir::LogicalResult compileTo(mlir::ModuleOp module, Phase until, const PipelineOptions &options);
 
-/// The bytes of the .qprog of a module in the phase `planned`, with the choices that it has recorded. Failures are
-/// diagnosed.
-mlir::FailureOr<std::vector<uint8_t>> emitPlanned(mlir::ModuleOp module);
-
 } // namespace qcc
 
 #endif // COMPILER_PIPELINE_H

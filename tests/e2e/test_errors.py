@@ -83,8 +83,8 @@ class Errors(support.TestCase):
                           self.work / "run", "--steps", 1)
 
     def test_usage(self):
-        self.assert_fails(2, "", "qrun", "train")
-        self.assert_fails(2, "", "qrun", "fly")
+        self.assert_fails(2, "--program", "qrun", "train")
+        self.assert_fails(2, "subcommand", "qrun", "fly")
         self.assert_fails(2, "size", "qcc", "import", "--size", "3b")
 
 

@@ -3,6 +3,7 @@
 
 #include "compiler/Explain.h"
 #include "compiler/Pipeline.h"
+#include "compiler/emit/EmitProgram.h"
 #include "compiler/emit/MemoryReport.h"
 #include "dialects/step/Step.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -105,7 +106,7 @@ Status build(const BuildOptions &options) {
     return write(options.output, text);
   }
 
-  mlir::FailureOr<std::vector<uint8_t>> program = emitPlanned(*module);
+  mlir::FailureOr<std::vector<uint8_t>> program = emitProgram(*module);
   if (mlir::failed(program))
     return qrt::error(StatusCode::InvalidData, "{}: the build failed (see above)", options.input);
   printMemoryReport(reportMemory(*module), llvm::outs(), budget);

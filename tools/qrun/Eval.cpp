@@ -17,7 +17,7 @@ struct Options {
 
 Status eval(const Options &options, Specializer *compiler) {
   QRT_ASSIGN_OR_RETURN(TokenData data, openPacked(options.session.data));
-  QRT_ASSIGN_OR_RETURN(OpenSession open, openSession(options.session, data, nullptr, false, compiler));
+  QRT_ASSIGN_OR_RETURN(OpenSession open, openSession(options.session, data, nullptr, EntryKind::Eval, compiler));
   QRT_ASSIGN_OR_RETURN(EvalResult result, evaluate(*open.session, data, options.eval));
   fmt::print("loss {:.6f}  perplexity {:.3f}  {} trained tokens  {:.1f} s\n", result.loss, std::exp(result.loss),
              result.trainedTokens, result.milliseconds / 1000);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/qrun/Programs.h"
 
+#include <algorithm>
+#include <chrono>
+
 #include "runtime/backends/cpu/CpuDevice.h"
 #include "runtime/data/Buckets.h"
 #include "runtime/train/Initialize.h"
@@ -53,8 +56,40 @@ static Status checkVocabulary(const Program &program, const TokenData &data) {
   return Status();
 }
 
+/// Buckets for the rows that no entry of `program` takes.
+static std::vector<BucketShape> missingBuckets(const Program &program, EntryKind kind, const TokenData &data) {
+  Manifest missing = data.manifest();
+  for (ShardManifest &shard : missing.shards)
+    std::erase_if(shard.rows, [&](const BucketShape &row) {
+      return std::any_of(program.entries().begin(), program.entries().end(),
+                         [&](const Entry &entry) { return entry.kind == kind && entry.bucket.holds(row); });
+    });
+  bool any = std::any_of(missing.shards.begin(), missing.shards.end(),
+                         [](const ShardManifest &shard) { return !shard.rows.empty(); });
+  return any ? chooseBuckets(missing) : std::vector<BucketShape>();
+}
+
+/// Compiles programs for the rows that `programs[0]` does not take, before memory is reserved for all of them.
+static Status compileMissing(std::vector<Program> &programs, EntryKind kind, const TokenData &data,
+                             Specializer *compiler) {
+  for (const BucketShape &bucket : missingBuckets(programs.front(), kind, data)) {
+    std::string name = printBucket(bucket);
+    if (!compiler)
+      return error(StatusCode::Unsupported,
+                   "{}: the program {} has no bucket for all of its rows: build it with --buckets {}", data.directory(),
+                   programs.front().source(), name);
+    auto begin = std::chrono::steady_clock::now();
+    QRT_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, compiler->specialize(programs.front(), bucket));
+    QRT_ASSIGN_OR_RETURN(Program program, Program::fromBytes(std::move(bytes), "the program for bucket " + name));
+    programs.push_back(std::move(program));
+    std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
+    fmt::print("compiled bucket {} in {:.0f} ms: the program did not have it\n", name, time.count());
+  }
+  return Status();
+}
+
 StatusOr<OpenSession> openSession(const SessionArguments &arguments, const TokenData &data, const TokenData *evalData,
-                                  bool accumulate, Specializer *compiler) {
+                                  EntryKind kind, Specializer *compiler) {
   if (arguments.weights.empty() != arguments.scratch)
     return error(StatusCode::InvalidUsage, "expected --weights HF_DIR or --scratch, one of the two");
   QRT_ASSIGN_OR_RETURN(Program program, openProgram(arguments, data, compiler));
@@ -72,9 +107,13 @@ StatusOr<OpenSession> openSession(const SessionArguments &arguments, const Token
   OpenSession open;
   std::vector<Program> programs;
   programs.push_back(std::move(program));
+  Specializer *specializer = arguments.noCompile ? nullptr : compiler;
+  QRT_RETURN_IF_ERROR(compileMissing(programs, kind, data, specializer));
+  if (evalData)
+    QRT_RETURN_IF_ERROR(compileMissing(programs, EntryKind::Eval, *evalData, specializer));
   SessionOptions options;
-  options.accumulate = accumulate;
-  options.specializer = arguments.noCompile ? nullptr : compiler;
+  options.accumulate = kind == EntryKind::Accumulate;
+  options.specializer = specializer;
   QRT_ASSIGN_OR_RETURN(open.session, Session::create(std::move(programs), std::move(device), options));
   int64_t reserved = 0;
   for (int64_t bytes : open.session->device().reserved())

@@ -40,7 +40,7 @@ struct OpenSession {
 /// initializes the weights. `evalData` may be null; `accumulate`: steps have several micro-batches. Prints what was
 /// opened.
 StatusOr<OpenSession> openSession(const SessionArguments &arguments, const TokenData &data, const TokenData *evalData,
-                                  bool accumulate, Specializer *compiler);
+                                  EntryKind kind, Specializer *compiler);
 
 /// Opens a folder of packed data and prints its warnings.
 StatusOr<TokenData> openPacked(const std::string &directory);

@@ -53,8 +53,8 @@ Status runTraining(Options options, Specializer *compiler, const std::string &co
   QRT_ASSIGN_OR_RETURN(int64_t steps, plannedSteps(train, data.rows()));
   // Long enough to settle the moments, short enough not to matter.
   train.warmup = options.warmup.value_or(std::min<int64_t>(100, (steps + 9) / 10));
-  QRT_ASSIGN_OR_RETURN(OpenSession open,
-                       openSession(options.session, data, evalPointer, train.microBatches > 1, compiler));
+  EntryKind kind = train.microBatches > 1 ? EntryKind::Accumulate : EntryKind::Step;
+  QRT_ASSIGN_OR_RETURN(OpenSession open, openSession(options.session, data, evalPointer, kind, compiler));
 
   fmt::print("data: {} rows, {} real tokens, {} trained; {} steps of {} rows\n", data.rows(), data.manifest().tokens,
              data.manifest().trainedTokens, steps, train.microBatches);
