@@ -138,36 +138,78 @@ int64_t arenaBound(std::span<const ArenaBuffer> buffers) {
   return bound;
 }
 
+namespace {
+
+/// Places all buffers in the order of `indices`, unless that needs `limit` bytes or more: then nothing.
+std::optional<ArenaPacking> packInOrder(std::span<const ArenaBuffer> buffers, std::span<const size_t> indices,
+                                        bool bestFit, int64_t limit) {
+  Arena arena(buffers.size());
+  ArenaPacking packing;
+  packing.offsets.resize(buffers.size());
+  for (size_t index : indices) {
+    assert(buffers[index].bytes > 0 && buffers[index].first <= buffers[index].last);
+    packing.offsets[index] = arena.place(buffers[index], bestFit);
+    if (arena.peak() >= limit)
+      return std::nullopt;
+  }
+  packing.bytes = arena.peak();
+  return packing;
+}
+
+/// Tries to lower a packing by placing what reaches its top earlier. Deterministic, and bounded: about half a second.
+void improve(std::span<const ArenaBuffer> buffers, std::vector<size_t> indices, bool bestFit, ArenaPacking &best) {
+  constexpr uint64_t kMaxPairs = 400'000'000;
+  uint64_t pairs = buffers.size() * buffers.size();
+  uint64_t tries = std::min<uint64_t>(2000, kMaxPairs / std::max<uint64_t>(pairs, 1));
+  uint64_t random = 0x9e3779b97f4a7c15;
+  for (uint64_t i = 0; i < tries && best.bytes > best.bound; ++i) {
+    random ^= random << 13;
+    random ^= random >> 7;
+    random ^= random << 17;
+    auto top = std::find_if(indices.begin(), indices.end(), [&](size_t index) {
+      return best.offsets[index] + alignToArena(buffers[index].bytes) == best.bytes;
+    });
+    size_t position = top - indices.begin();
+    if (position == 0)
+      return;
+    std::vector<size_t> changed = indices;
+    size_t earlier = random % position;
+    std::rotate(changed.begin() + earlier, changed.begin() + position, changed.begin() + position + 1);
+    // A packing as large as the best is taken too: it leads on to others.
+    if (std::optional<ArenaPacking> packing = packInOrder(buffers, changed, bestFit, best.bytes + 1)) {
+      best.bytes = packing->bytes;
+      best.offsets = std::move(packing->offsets);
+      indices = std::move(changed);
+    }
+  }
+}
+
+} // namespace
+
 ArenaPacking packArena(std::span<const ArenaBuffer> buffers) {
   ArenaPacking best;
   best.bound = arenaBound(buffers);
-  best.bytes = std::numeric_limits<int64_t>::max();
-  best.offsets.resize(buffers.size());
-  if (buffers.empty()) {
-    best.bytes = 0;
+  if (buffers.empty())
     return best;
-  }
+  best.bytes = std::numeric_limits<int64_t>::max();
+  std::vector<size_t> bestIndices;
+  bool bestFits = false;
   for (ArenaOrder order :
        {ArenaOrder::Size, ArenaOrder::Area, ArenaOrder::Lifetime, ArenaOrder::Contention, ArenaOrder::Start}) {
     std::vector<size_t> indices = sorted(buffers, order);
     for (bool bestFit : {true, false}) {
-      Arena arena(buffers.size());
-      std::vector<int64_t> offsets(buffers.size());
-      for (size_t index : indices) {
-        assert(buffers[index].bytes > 0 && buffers[index].first <= buffers[index].last);
-        offsets[index] = arena.place(buffers[index], bestFit);
-        if (arena.peak() >= best.bytes)
-          break; // no better than what there is
-      }
-      if (arena.peak() < best.bytes) {
-        best.bytes = arena.peak();
-        best.offsets = std::move(offsets);
-        best.order = order;
-      }
       if (best.bytes == best.bound)
         return best;
+      if (std::optional<ArenaPacking> packing = packInOrder(buffers, indices, bestFit, best.bytes)) {
+        best.bytes = packing->bytes;
+        best.offsets = std::move(packing->offsets);
+        best.order = order;
+        bestIndices = indices;
+        bestFits = bestFit;
+      }
     }
   }
+  improve(buffers, std::move(bestIndices), bestFits, best);
   return best;
 }
 

@@ -41,14 +41,14 @@ struct ArenaPacking {
   int64_t bytes = 0;
   /// No packing is smaller: the most bytes (aligned) alive at one time.
   int64_t bound = 0;
-  /// The order that gave it.
+  /// The order that gave it, before single buffers changed places in it.
   ArenaOrder order = ArenaOrder::Size;
 };
 
 /// The most bytes alive at one time, each buffer rounded up to the alignment.
 int64_t arenaBound(std::span<const ArenaBuffer> buffers);
 
-/// Packs greedily in several orders and returns the smallest result. The same buffers give the same offsets.
+/// Packs greedily in several orders and tries to improve the smallest result. The same buffers give the same offsets.
 ArenaPacking packArena(std::span<const ArenaBuffer> buffers);
 
 /// Two buffers that share bytes while both are alive.

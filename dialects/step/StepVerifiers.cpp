@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialects/step/Step.h"
+#include "runtime/kernels/Signature.h"
 #include <map>
 
 using namespace mlir;
@@ -237,91 +238,41 @@ LogicalResult SliceOp::verify() {
 // Instructions
 //===----------------------------------------------------------------------===//
 
-/// Whether a kernel may do `effect` to an argument that the catalog says `info` of.
-static bool allows(qrt::ArgEffect info, Effect effect) {
-  using qrt::ArgEffect;
-  if (effect == Effect::Absent)
-    return qrt::isOptional(info);
-  switch (info) {
-  case ArgEffect::Read:
-  case ArgEffect::ReadOptional:
-  case ArgEffect::ReadVariadic:
-    return effect == Effect::Read;
-  case ArgEffect::Write:
-  case ArgEffect::WriteOptional:
-  case ArgEffect::Scratch:
-    return effect == Effect::Write;
-  case ArgEffect::InOut:
-  case ArgEffect::InOutOptional:
-    return effect == Effect::InOut;
-  case ArgEffect::Accumulate:
-  case ArgEffect::AccumulateOptional:
-    return effect == Effect::Write || effect == Effect::InOut;
-  }
-  return false;
-}
-
-static StringRef describe(qrt::ArgEffect effect) {
-  using qrt::ArgEffect;
-  switch (effect) {
-  case ArgEffect::Read:
-  case ArgEffect::ReadVariadic:
-    return "read";
-  case ArgEffect::ReadOptional:
-    return "read or none";
-  case ArgEffect::Write:
-  case ArgEffect::Scratch:
-    return "write";
-  case ArgEffect::WriteOptional:
-    return "write or none";
-  case ArgEffect::InOut:
-    return "inout";
-  case ArgEffect::InOutOptional:
-    return "inout or none";
-  case ArgEffect::Accumulate:
-    return "write or inout";
-  case ArgEffect::AccumulateOptional:
-    return "write, inout or none";
-  }
-  return "";
-}
-
 LogicalResult LaunchOp::verify() {
-  const qrt::KernelInfo &info = qrt::kernelInfo(getKernel());
-  StringRef name(info.name);
-  bool variadic = !info.args.empty() && info.args.back().effect == qrt::ArgEffect::ReadVariadic;
-  size_t count = getArgumentEffects().size(), expected = info.args.size();
-  if (variadic ? count < expected : count != expected)
-    return emitOpError() << "kernel " << name << ": expected " << (variadic ? "at least " : "") << expected
-                         << " arguments, got " << count;
+  StringRef name(qrt::kernelInfo(getKernel()).name);
   for (int32_t value : getArgumentEffects())
     if (!symbolizeEffect(static_cast<uint32_t>(value)))
       return emitOpError() << "kernel " << name << ": expected effects of 0 to 3, got " << value;
-  SmallVector<Value> values;
   size_t present = llvm::count_if(getArgumentEffects(), [](int32_t effect) { return effect != 0; });
   if (present != getArguments().size())
     return emitOpError() << "kernel " << name << ": expected an operand for each of " << present
                          << " arguments that are not none, got " << getArguments().size();
+  SmallVector<std::optional<qrt::TensorShape>> shapes;
+  SmallVector<qrt::ArgEffect> effects;
   for (auto [i, value] : llvm::enumerate(getCallArguments())) {
-    const qrt::ArgInfo &arg = info.args[std::min(i, expected - 1)];
-    Effect effect = getEffect(i);
-    if (!allows(arg.effect, effect))
-      return emitOpError() << "kernel " << name << ", argument '" << StringRef(arg.name) << "': expected "
-                           << describe(arg.effect) << ", got " << stringifyEffect(effect);
+    shapes.emplace_back();
+    effects.push_back(getEffect(i) == Effect::Write   ? qrt::ArgEffect::Write
+                      : getEffect(i) == Effect::InOut ? qrt::ArgEffect::InOut
+                                                      : qrt::ArgEffect::Read);
     if (!value)
       continue;
     auto type = cast<MemRefType>(value.getType());
     if (type.getRank() > 4)
-      return emitOpError() << "kernel " << name << ", argument '" << StringRef(arg.name)
-                           << "': expected at most 4 dimensions, got " << type;
+      return emitOpError() << "kernel " << name << ": expected at most 4 dimensions, got " << type;
     if (type.getRank() > 0 && type.getShape().back() > 1 && stridesOf(type).back() != 1)
-      return emitOpError() << "kernel " << name << ", argument '" << StringRef(arg.name)
-                           << "': expected a last dimension of stride 1, got " << type;
+      return emitOpError() << "kernel " << name << ": expected a last dimension of stride 1, got " << type;
+    shapes.back() = tensorShape(type);
   }
-  size_t params = getParams().size();
-  if (info.hasParamList ? params < info.params.size() : params != info.params.size())
-    return emitOpError() << "kernel " << name << ": expected " << (info.hasParamList ? "at least " : "")
-                         << info.params.size() << " parameters, got " << params;
+  SmallVector<qrt::ParamValue> params;
+  for (int64_t param : getParams())
+    params.push_back(qrt::ParamValue{.i = param});
+  qrt::BucketShape bucket;
+  if (ArrayRef<int64_t> extents = cast<EntryOp>((*this)->getParentOp()).getBucket(); extents.size() == 4)
+    bucket = {extents[0], extents[1], extents[2], extents[3]};
+  // The catalog says what a kernel takes; the runtime asks it the same question when it loads a program.
+  qrt::Status status = qrt::checkCall(getKernel(), shapes, effects, params, bucket);
+  if (!status.ok())
+    return emitOpError() << "kernel " << name << ": " << status.message();
   return success();
 }
 

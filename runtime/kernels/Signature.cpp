@@ -100,11 +100,26 @@ private:
     }
     if (fits)
       return Status();
-    static constexpr std::string_view kNames[] = {"read", "write", "inout"};
-    auto name = [](ArgEffect effect) {
-      return kNames[effect == ArgEffect::Read ? 0 : effect == ArgEffect::Write ? 1 : 2];
+    auto name = [](ArgEffect effect) -> std::string_view {
+      switch (effect) {
+      case ArgEffect::Read:
+      case ArgEffect::ReadOptional:
+      case ArgEffect::ReadVariadic:
+        return "read";
+      case ArgEffect::InOut:
+      case ArgEffect::InOutOptional:
+        return "inout";
+      case ArgEffect::Accumulate:
+      case ArgEffect::AccumulateOptional:
+        return "write or inout";
+      case ArgEffect::Write:
+      case ArgEffect::WriteOptional:
+      case ArgEffect::Scratch:
+        break;
+      }
+      return "write";
     };
-    return fail("argument '{}' is given to {}, which is not what the kernel does to it", arg(i).name, name(given));
+    return fail("argument '{}': expected {}, got {}", arg(i).name, name(declared), name(given));
   }
 
   Status mismatch(size_t i) const {

@@ -213,20 +213,19 @@ step.entry @e apply io 0 transient 1024 {
 }
 // -----
 step.entry @e apply io 0 transient 1024 {
-  %0 = step.transient 0 : memref<f32>
-  // expected-error@below {{kernel global_norm: expected at least 2 arguments, got 1}}
-  step.launch global_norm(write %0) : memref<f32>
+  // expected-error@below {{kernel global_norm: expected at least 1 arguments, got 0}}
+  step.launch global_norm()
 }
 // -----
 step.entry @e apply io 0 transient 1024 {
   %0 = step.transient 0 : memref<4x8xf32>
-  // expected-error@below {{kernel swiglu, argument 'y': expected write, got read}}
+  // expected-error@below {{kernel swiglu: argument 'y': expected write, got read}}
   step.launch swiglu(read %0, read %0, read %0) : memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>
 }
 // -----
 step.entry @e apply io 0 transient 1024 {
   %0 = step.transient 0 : memref<4x8xf32>
-  // expected-error@below {{kernel swiglu, argument 'up': expected read, got none}}
+  // expected-error@below {{kernel swiglu: argument 'up' is missing}}
   step.launch swiglu(read %0, none, write %0) : memref<4x8xf32>, memref<4x8xf32>
 }
 // -----
@@ -237,56 +236,15 @@ step.entry @e apply io 0 transient 1024 {
 }
 // -----
 step.entry @e apply io 0 transient 1024 {
-  %0 = step.transient 0 : memref<4x8xf32>
-  // expected-error@below {{kernel rms_norm, argument 'rstd': expected write or none, got inout}}
-  step.launch rms_norm(read %0, read %0, write %0, inout %0) params(eps = 1.0)
-      : memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>
-}
-// -----
-step.entry @e apply io 0 transient 1024 {
-  %0 = step.transient 0 : memref<4x8xf32>
-  // expected-error@below {{kernel rms_norm_grad, argument 'dweight': expected write or inout, got none}}
-  step.launch rms_norm_grad(read %0, read %0, none, read %0, write %0, none) params(eps = 1.0)
-      : memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>
-}
-// -----
-step.entry @e apply io 0 transient 1024 {
-  %0 = step.transient 0 : memref<4x8xf32>
-  // expected-error@below {{kernel rms_norm_grad, argument 'rstd': expected read or none, got write}}
-  step.launch rms_norm_grad(read %0, read %0, write %0, read %0, write %0, inout %0) params(eps = 1.0)
-      : memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>
-}
-// -----
-step.entry @e apply io 0 transient 1024 {
-  %0 = step.transient 0 : memref<f32>
-  // expected-error@below {{kernel optimizer_step, argument 'counters': expected inout, got write}}
-  step.launch optimizer_step(read %0, write %0) : memref<f32>, memref<f32>
-}
-// -----
-step.entry @e apply io 0 transient 1024 {
-  %0 = step.transient 0 : memref<f32>
-  // expected-error@below {{kernel adamw, argument 'master': expected inout or none, got read}}
-  step.launch adamw(read %0, read %0, read %0, read %0, read %0, inout %0, inout %0, inout %0, read %0) params(decay = 0, [])
-      : memref<f32>, memref<f32>, memref<f32>, memref<f32>, memref<f32>, memref<f32>, memref<f32>, memref<f32>, memref<f32>
-}
-// -----
-step.entry @e apply io 0 transient 1024 {
-  %0 = step.transient 0 : memref<f32>
-  // expected-error@below {{kernel linear_cross_entropy_grad, argument 'dweight': expected write, inout or none, got read}}
-  step.launch linear_cross_entropy_grad(read %0, read %0, read %0, read %0, write %0, write %0, read %0, write %0)
-      : memref<f32>, memref<f32>, memref<f32>, memref<f32>, memref<f32>, memref<f32>, memref<f32>, memref<f32>
-}
-// -----
-step.entry @e apply io 0 transient 1024 {
   %0 = step.transient 0 : memref<2x2x2x2x2xf32>
-  // expected-error@below {{kernel swiglu, argument 'gate': expected at most 4 dimensions, got}}
+  // expected-error@below {{kernel swiglu: expected at most 4 dimensions, got}}
   step.launch swiglu(read %0, read %0, write %0) : memref<2x2x2x2x2xf32>, memref<2x2x2x2x2xf32>, memref<2x2x2x2x2xf32>
 }
 // -----
 step.entry @e apply io 0 transient 1024 {
   %0 = step.transient 0 : memref<4x8xf32>
   %1 = step.slice %0[0] : memref<4x8xf32> -> memref<8x4xf32, strided<[1, 8]>>
-  // expected-error@below {{kernel swiglu, argument 'gate': expected a last dimension of stride 1, got}}
+  // expected-error@below {{kernel swiglu: expected a last dimension of stride 1, got}}
   step.launch swiglu(read %1, read %1, write %1)
       : memref<8x4xf32, strided<[1, 8]>>, memref<8x4xf32, strided<[1, 8]>>, memref<8x4xf32, strided<[1, 8]>>
 }
@@ -383,4 +341,12 @@ step.entry @e apply io 0 transient 1024 {
   %1 = step.transient 256 : memref<8x4xf32>
   // expected-error@below {{expected a target of the source's shape and element type, got 'memref<8x4xf32>' and 'memref<4x8xf32>'}}
   step.copy write %1, read %0 : memref<8x4xf32>, memref<4x8xf32>
+}
+// -----
+// The catalog's types hold too: the names stand for one extent each, and the segment table is that of the bucket.
+step.entry @e step bucket <8, 2, 8, 8> io 1024 transient 1024 {
+  %0 = step.transient 0 : memref<4x8xf32>
+  %1 = step.transient 256 : memref<4x6xf32>
+  // expected-error@below {{kernel swiglu: argument 'up': expected md[T,I] with T = 4, I = 8, md = f32, got f32[4, 6]}}
+  step.launch swiglu(read %0, read %1, write %0) : memref<4x8xf32>, memref<4x6xf32>, memref<4x8xf32>
 }

@@ -33,7 +33,7 @@ step.entry @step_8 step bucket <8, 2, 8, 8> io 4096 transient 8192 {
   %1 = step.result loss 768 : memref<f32>
   %norm = step.result grad_norm 1024 : memref<f32>
   %ids = step.argument ids 1280 : memref<8xi32>
-  %docs = step.argument segments 1536 : memref<29xi32>
+  %docs = step.argument segments 1536 : memref<31xi32>
   // CHECK: %embed.weight = step.state @embed.weight : memref<512x64xf32>
   %2 = step.state @embed.weight : memref<512x64xf32>
   %w = step.state @norm.weight : memref<64xf32>
@@ -42,9 +42,9 @@ step.entry @step_8 step bucket <8, 2, 8, 8> io 4096 transient 8192 {
   %c = step.state @counters : memref<2xi64>
   // CHECK: %t = step.transient 0 : memref<8x64xf32>
   %t = step.transient 0 : memref<8x64xf32>
-  // CHECK: step.launch embedding(read %segments, read %ids, read %embed.weight, write %t) {qt.scope = "embed"} : memref<29xi32>, memref<8xi32>, memref<512x64xf32>, memref<8x64xf32>
+  // CHECK: step.launch embedding(read %segments, read %ids, read %embed.weight, write %t) {qt.scope = "embed"} : memref<31xi32>, memref<8xi32>, memref<512x64xf32>, memref<8x64xf32>
   step.launch embedding(read %docs, read %ids, read %2, write %t) {qt.scope = "embed"}
-      : memref<29xi32>, memref<8xi32>, memref<512x64xf32>, memref<8x64xf32>
+      : memref<31xi32>, memref<8xi32>, memref<512x64xf32>, memref<8x64xf32>
   // CHECK: step.watch %t as "hidden.0" : memref<8x64xf32>
   step.watch %t as "hidden.0" : memref<8x64xf32>
   // An absent optional argument and parameters by name.

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Whole models, from the way they are written to the bytes of a program: views cost nothing, memory is packed tightly,
+// the runtime accepts what comes out, and a further bucket can be made from it.
+#include "compiler/Pipeline.h"
+#include "compiler/emit/EmitProgram.h"
+#include "compiler/emit/MemoryReport.h"
+#include "dialects/step/Step.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "models/qwen/Qwen35.h"
+#include "runtime/program/Program.h"
+
+#include <gtest/gtest.h>
+
+using namespace mlir;
+
+namespace {
+
+struct Case {
+  const char *config;
+  qrt::DType dtype;
+  qt::RematPolicy remat;
+};
+
+class QwenProgram : public testing::TestWithParam<Case> {
+protected:
+  QwenProgram() {
+    std::string file = std::string(QCC_SOURCE_DIR) + "/tests/golden/" + GetParam().config + "/config.json";
+    qrt::StatusOr<qrt::Json> json = qrt::readJsonFile(file);
+    qrt::StatusOr<qcc::qwen::Config> config = qcc::qwen::parseConfig(*json, file);
+    config->dtype = GetParam().dtype;
+    context.loadDialect<qt::QtDialect, step::StepDialect, func::FuncDialect>();
+    module = qcc::qwen::buildModel(context, *config);
+    options.remat = GetParam().remat;
+    options.buckets = {{256, 8, 200, 100}, qrt::BucketShape::anyOf(65)};
+  }
+
+  qrt::StatusOr<qrt::Program> compile(ModuleOp from, const qcc::PipelineOptions &options) {
+    if (failed(qcc::compileTo(from, qcc::Phase::Planned, options)))
+      return qrt::Status(qrt::StatusCode::InvalidData, "the pipeline failed");
+    FailureOr<std::vector<uint8_t>> bytes = qcc::emitProgram(from);
+    if (failed(bytes))
+      return qrt::Status(qrt::StatusCode::InvalidData, "the emission failed");
+    return qrt::Program::fromBytes(*bytes, "test.qprog");
+  }
+
+  MLIRContext context{MLIRContext::Threading::DISABLED};
+  OwningOpRef<ModuleOp> module;
+  qcc::PipelineOptions options;
+};
+
+TEST_P(QwenProgram, IsAcceptedAndWastesNothing) {
+  qrt::StatusOr<qrt::Program> program = compile(*module, options);
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(program->entries().size(), 7u); // step, accumulate and eval of two buckets; apply
+  int64_t copies = 0;
+  module->walk([&](step::CopyOp) { ++copies; });
+  EXPECT_EQ(copies, 0) << "each view lies where it is read";
+  for (const qcc::MemoryReport::Entry &entry : qcc::reportMemory(*module).entries)
+    EXPECT_LE(static_cast<double>(entry.unused), 0.02 * static_cast<double>(entry.transient)) << entry.name;
+}
+
+TEST_P(QwenProgram, AFurtherBucketIsMadeFromIt) {
+  qrt::StatusOr<qrt::Program> program = compile(*module, options);
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  llvm::StringRef model(reinterpret_cast<const char *>(program->model().data()), program->model().size());
+  qcc::PipelineOptions further;
+  further.buckets = {{128, 4, 128, 96}};
+  OwningOpRef<ModuleOp> parsed = parseSourceString<ModuleOp>(model, ParserConfig(&context));
+  ASSERT_TRUE(parsed);
+  qrt::StatusOr<qrt::Program> other = compile(*parsed, further);
+  ASSERT_TRUE(other.ok()) << other.status().message();
+  EXPECT_TRUE(other->findEntry(qrt::EntryKind::Step, further.buckets[0]));
+  qrt::Status same = qrt::checkSameState(*program, *other);
+  EXPECT_TRUE(same.ok()) << same.message();
+  EXPECT_EQ(other->options(), program->options());
+  // What it carries along is the same again.
+  EXPECT_TRUE(std::ranges::equal(other->model(), program->model()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, QwenProgram,
+                         testing::Values(Case{"tiny_tied", qrt::DType::F32, qt::RematPolicy::None},
+                                         Case{"tiny_untied", qrt::DType::BF16, qt::RematPolicy::None},
+                                         Case{"tiny_long", qrt::DType::F32, qt::RematPolicy::MemoryBound},
+                                         Case{"wide_r1", qrt::DType::BF16, qt::RematPolicy::MemoryBound},
+                                         Case{"wide_r3", qrt::DType::F32, qt::RematPolicy::MemoryBound}),
+                         [](const auto &info) { return std::string(info.param.config); });
+
+} // namespace
