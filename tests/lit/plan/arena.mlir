@@ -54,6 +54,23 @@ func.func @watched() -> (tensor<f32> {qt.result = #qt.result<grad_norm>}) attrib
   return %n : tensor<f32>
 }
 
+// A value that is watched after its last reader has run keeps its bytes until then: three places. 3 * 1024 = 3072.
+// CHECK-LABEL: step.entry @watched_late.program apply io 1280 transient 3072 {
+func.func @watched_late() -> (tensor<f32> {qt.result = #qt.result<grad_norm>}) attributes {qt.entry = #qt.entry<apply>} {
+  // CHECK: step.launch swiglu({{.*}}, write %[[T0:t.*]])
+  // CHECK: step.launch swiglu
+  // CHECK: step.launch swiglu
+  // CHECK-NEXT: step.watch %[[T0]] as "first"
+  %x = qt.read @x : tensor<16x16xf32>
+  %0 = qt.swiglu %x, %x : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+  %1 = qt.swiglu %0, %0 : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+  %2 = qt.swiglu %1, %1 : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+  %late = qt.barrier %0 after %2 : tensor<16x16xf32>, tensor<16x16xf32>
+  qt.watch %late as "first" : tensor<16x16xf32>
+  %n = qt.global_norm %2 : (tensor<16x16xf32>) -> tensor<f32>
+  return %n : tensor<f32>
+}
+
 // A tile of logits is scratch: 16 rows of 48 columns, 3072 bytes, for one instruction. x 1024 + y 1024 of before are gone by then: dx takes
 // 1024, dweight 3072, the logits 3072; nothing of it may share. The head's input 1024 too: 1024 + 3072 + 3072 + 1024 = 8192.
 // CHECK-LABEL: step.entry @scratch.8 step
