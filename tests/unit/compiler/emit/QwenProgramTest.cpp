@@ -11,6 +11,9 @@
 #include "models/qwen/Qwen35.h"
 #include "runtime/program/Program.h"
 
+#include <map>
+#include <set>
+
 #include <gtest/gtest.h>
 
 using namespace mlir;
@@ -59,6 +62,39 @@ TEST_P(QwenProgram, IsAcceptedAndWastesNothing) {
   EXPECT_EQ(copies, 0) << "each view lies where it is read";
   for (const qcc::MemoryReport::Entry &entry : qcc::reportMemory(*module).entries)
     EXPECT_LE(static_cast<double>(entry.unused), 0.02 * static_cast<double>(entry.transient)) << entry.name;
+}
+
+TEST_P(QwenProgram, KeepsTheBudgetOfInstructions) {
+  qrt::StatusOr<qrt::Program> program = compile(*module, options);
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const qrt::Entry &step = *program->findEntry(qrt::EntryKind::Step, options.buckets[0]);
+  std::map<std::string_view, int> layers;
+  std::set<std::string_view> attention;
+  int optimizer = 0;
+  for (const qrt::Instruction &instruction : step.instructions) {
+    std::string_view scope = instruction.scope;
+    optimizer += scope == "optimizer";
+    if (!scope.starts_with("layers."))
+      continue;
+    std::string_view layer = scope.substr(0, scope.find('.', 7));
+    ++layers[layer];
+    if (scope.find("self_attn") != scope.npos)
+      attention.insert(layer);
+  }
+  EXPECT_FALSE(layers.empty());
+  for (auto [layer, count] : layers) {
+    // Forward: two norms, four products, SwiGLU; the delta rule with its inputs and norm, or q/k norm and attention.
+    // Backward: an instruction for each, and one more for each product. What is computed again: at most every
+    // memory-bound one, the convolution included.
+    int forward = attention.contains(layer) ? 9 : 10;
+    int again = GetParam().remat == qt::RematPolicy::None ? 0 : forward - 5;
+    EXPECT_LE(count, 2 * forward + 4 + again) << layer;
+    EXPECT_GT(count, 2 * forward) << layer;
+  }
+  // The norm, the counters, and an update for each parameter outside packs and each pack.
+  int updates = 0;
+  module->walk([&](qt::StateOp state) { updates += state.getKind() == qt::StateKind::ExpAvg; });
+  EXPECT_EQ(optimizer, updates + 2);
 }
 
 TEST_P(QwenProgram, AFurtherBucketIsMadeFromIt) {
