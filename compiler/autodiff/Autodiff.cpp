@@ -87,12 +87,28 @@ private:
     }
     SmallVector<Value> operandCotangents = differentiable.buildAdjoint(builder_, cotangents);
     assert(operandCotangents.size() == op->getNumOperands() && "an adjoint gives one value an operand");
+    watchCotangents(op, cotangents, operandCotangents);
     if (auto crossEntropy = dyn_cast<qt::LinearCrossEntropyOp>(op)) {
       finish(crossEntropy, operandCotangents);
       return success();
     }
     addToOperands(op, operandCotangents);
     return success();
+  }
+
+  /// Names the cotangents of results that are watched, as gradients of the same name.
+  void watchCotangents(Operation *op, ArrayRef<Value> cotangents, ArrayRef<Value> operandCotangents) {
+    for (OpResult result : op->getResults())
+      for (Operation *user : llvm::to_vector(result.getUsers()))
+        if (auto watch = dyn_cast<qt::WatchOp>(user); watch && !watch.getGradient()) {
+          // What reaches a sum through its norm is added inside the adjoint: the sum's whole cotangent is that of its
+          // terms.
+          auto addNorm = dyn_cast<qt::AddRmsNormOp>(op);
+          bool isSum = addNorm && result == addNorm.getSum();
+          Value cotangent = isSum ? operandCotangents[0] : cotangents[result.getResultNumber()];
+          if (cotangent)
+            qt::WatchOp::create(builder_, cotangent.getLoc(), cotangent, watch.getNameAttr(), builder_.getUnitAttr());
+        }
   }
 
   void addToOperands(Operation *op, ArrayRef<Value> cotangents) {

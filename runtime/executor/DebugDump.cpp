@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/executor/DebugDump.h"
 
+#include <algorithm>
+
 #include "runtime/base/Json.h"
 #include "runtime/data/SafetensorsWriter.h"
 
@@ -33,23 +35,24 @@ Status DebugDump::observe(const DebugValue &value, const TensorShape &shape, std
     addParameter(*parameter, shape.dtype, bytes);
     return Status();
   }
-  for (const Pack &pack : program_.packs()) {
-    if (pack.name != value.name)
-      continue;
-    size_t begin = 0;
-    for (uint32_t index : pack.members) {
-      const Parameter &member = program_.parameters()[index];
-      auto size = static_cast<size_t>(member.elements * byteSize(shape.dtype));
-      if (size > bytes.size() - begin)
-        break;
-      addParameter(member, shape.dtype, bytes.subspan(begin, size));
-      begin += size;
-    }
-    if (begin == bytes.size())
-      return Status();
+  auto pack = std::find_if(program_.packs().begin(), program_.packs().end(),
+                           [&](const Pack &candidate) { return candidate.name == value.name; });
+  if (pack == program_.packs().end()) {
+    // Of a hidden state.
+    add({std::string(value.name), shape.dtype, {shape.dims, shape.dims + shape.rank}}, bytes);
+    return Status();
   }
-  return error(StatusCode::InvalidData, "{}: the gradient {} is not one of its parameters or packs", program_.source(),
-               quoteForMessage(value.name));
+  size_t begin = 0;
+  for (uint32_t index : pack->members) {
+    const Parameter &member = program_.parameters()[index];
+    auto size = static_cast<size_t>(member.elements * byteSize(shape.dtype));
+    if (size > bytes.size() - begin)
+      return error(StatusCode::InvalidData, "{}: the gradient {} has {} bytes, too few for the members of the pack",
+                   program_.source(), quoteForMessage(value.name), bytes.size());
+    addParameter(member, shape.dtype, bytes.subspan(begin, size));
+    begin += size;
+  }
+  return Status();
 }
 
 Status DebugDump::write(const std::string &path) {

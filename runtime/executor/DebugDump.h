@@ -28,7 +28,7 @@ public:
   void addParameter(const Parameter &parameter, DType dtype, std::span<const std::byte> bytes);
 
   /// Writes what was seen as a safetensors file, sorted by name, each value in its own type (a pack's gradient as those
-  /// of its members), and forgets it.
+  /// of its members, a hidden state's under its own name), and forgets it.
   Status write(const std::string &path);
 
 private:

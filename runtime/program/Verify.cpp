@@ -523,11 +523,23 @@ private:
         return fail(fmt::format("{}: expected f32 or bf16, got {}", what, printShape(shape)));
       if (!value.isGradient)
         continue;
+      // A gradient is that of a parameter, of a pack, or of a hidden state of this entry.
+      auto hidden = std::find_if(entry_.debug.begin(), entry_.debug.end(), [&](const DebugValue &other) {
+        return !other.isGradient && other.name == value.name;
+      });
       const Parameter *parameter = program_.findParameter(value.name);
+      if (hidden != entry_.debug.end()) {
+        const TensorShape &state = slice(hidden->slice).shape;
+        if (!std::equal(state.dims, state.dims + state.rank, shape.dims, shape.dims + shape.rank))
+          return fail(fmt::format("{}: expected a gradient of the shape of the hidden state, {}, got {}", what,
+                                  printShape(state), printShape(shape)));
+        continue;
+      }
       if (parameter ? !std::equal(parameter->shape.begin(), parameter->shape.end(), shape.dims, shape.dims + shape.rank)
                     : !packs.contains(value.name))
-        return fail(fmt::format("{}: expected a gradient to have the name and the shape of a parameter or pack, got {}",
-                                what, printShape(shape)));
+        return fail(fmt::format(
+            "{}: expected a gradient to have the name and the shape of a parameter, pack or hidden state, got {}", what,
+            printShape(shape)));
     }
     return Status();
   }

@@ -27,27 +27,31 @@ class Packing(support.TestCase):
                 self.assert_gradients_close(rows, row)
 
     def test_documents_do_not_leak(self):
-        """Another document in the middle of the row changes no bit of the others' hidden states, nor of the gradients there."""
-        case = "tiny_untied"
-        vocab = support.vocabulary(case)
-        documents = support.random_documents(3, [65, 130, 3, 64], vocab)
-        changed = list(documents)
-        changed[1] = support.random_documents(99, [130], vocab)[0]
-        changed[1] = (changed[1][0], documents[1][1])
-        program = self.build(case, "270")
-        dumps = []
-        for name, row in (("before", documents), ("after", changed)):
-            packed, hidden = self.work / name, self.work / f"{name}-hidden"
-            support.write_packed(packed, [row], 270, vocab)
-            support.run("qrun", "eval", "--program", program, "--data", packed, "--weights", support.GOLDEN / case, "--dump-hidden",
-                        hidden, "--poison")
-            dumps.append(tensors.read(hidden / "row-00000.safetensors"))
-        for name, (_, shape, before) in dumps[0].items():
-            after, width = dumps[1][name][2], shape[1]
-            begin, end = 65 * width, 195 * width
-            self.assertEqual(before[:begin], after[:begin], name)
-            self.assertEqual(before[end:], after[end:], name)
-            self.assertNotEqual(before[begin:end], after[begin:end], name)
+        """Another document in the middle of the row changes no bit of the others' hidden states, nor of the gradients that reach them."""
+        for case in support.CASES:
+            with self.subTest(case):
+                vocab = support.vocabulary(case)
+                documents = support.random_documents(3, [65, 130, 3, 64], vocab)
+                changed = list(documents)
+                changed[1] = (support.random_documents(99, [130], vocab)[0][0], documents[1][1])
+                program = self.build(case, "270", name=case)
+                sides = []
+                for name, row in (("before", documents), ("after", changed)):
+                    packed, hidden = self.work / f"{case}-{name}", self.work / f"{case}-{name}-hidden"
+                    support.write_packed(packed, [row], 270, vocab)
+                    support.run("qrun", "eval", "--program", program, "--data", packed, "--weights", support.GOLDEN / case,
+                                "--dump-hidden", hidden, "--poison")
+                    _, gradients = self.train(case, program, packed, f"{case}-{name}-run", "--steps", 1)
+                    states = tensors.read(hidden / "row-00000.safetensors")
+                    self.assertEqual(set(states), {key for key in gradients if key.startswith("hidden.")})
+                    sides.append([(f"{kind} {key}", *side[key][1:]) for kind, side in (("state", states), ("gradient", gradients))
+                                  for key in states])
+                for (name, shape, before), (_, _, after) in zip(*sides):
+                    self.assertEqual(shape[0], 270)
+                    begin, end = 65 * shape[1], 195 * shape[1]
+                    self.assertEqual(before[:begin], after[:begin], name)
+                    self.assertEqual(before[end:], after[end:], name)
+                    self.assertNotEqual(before[begin:end], after[begin:end], name)
 
     def test_rows_and_micro_batches(self):
         """One batch as one step of two rows in two different buckets, and as one row: the same gradients."""

@@ -88,7 +88,9 @@ class Case:
             adamw["weight_decay"], "--clip", self.golden["clip"], "--schedule", "cosine", "--warmup", schedule["warmup"])
         lines = map(json.loads, (self.work / "run" / "metrics.jsonl").read_text().splitlines())
         self.steps = [line for line in lines if "loss" in line]
-        self.gradients = tensors.read(self.work / "grads" / "step-00001.safetensors")
+        gradients = tensors.read(self.work / "grads" / "step-00001.safetensors")
+        # Those of the hidden states lie beside those of the parameters.
+        self.gradients = {name: value for name, value in gradients.items() if not name.startswith("hidden.")}
 
     def check_hidden(self):
         expected, actual = tensors.read(self.source / "acts.safetensors"), tensors.read(self.work / "hidden" / "row-00000.safetensors")

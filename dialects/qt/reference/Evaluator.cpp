@@ -244,6 +244,7 @@ FailureOr<Outputs<Scalar>> evaluateFunction(ModuleOp module, StringRef name, con
     outputs.symbols[symbol] = std::move(value);
   outputs.hidden = std::move(environment.hidden);
   outputs.gradients = std::move(environment.gradients);
+  outputs.hiddenGradients = std::move(environment.hiddenGradients);
   return outputs;
 }
 

@@ -47,8 +47,9 @@ template <typename Scalar> struct Outputs {
   std::vector<Datum<Scalar>> results;
   /// The symbols of the inputs, those that were updated with their new values.
   SymbolMap<Scalar> symbols;
-  /// What `qt.watch` names: values by name, and gradients by parameter (that of a pack as its members').
-  std::map<std::string, Tensor<Scalar>> hidden, gradients;
+  /// What `qt.watch` names: values by name, gradients by parameter (that of a pack as its members'), and gradients of
+  /// the values by their name.
+  std::map<std::string, Tensor<Scalar>> hidden, gradients, hiddenGradients;
 };
 
 /// Evaluates the function @name. A dynamic extent takes what the arguments have: T of the segments, R of their trained

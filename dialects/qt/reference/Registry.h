@@ -29,7 +29,7 @@ template <typename Scalar> struct Environment {
   const SymbolMap<Scalar> &symbols;
   /// New values by symbol; of a pack, by member.
   SymbolMap<Scalar> updates;
-  std::map<std::string, Tensor<Scalar>> hidden, gradients;
+  std::map<std::string, Tensor<Scalar>> hidden, gradients, hiddenGradients;
 };
 
 /// The values that the ops of one block see: its own, and those of the blocks around it.

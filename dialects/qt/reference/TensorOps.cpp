@@ -74,9 +74,10 @@ template <typename Scalar> static LogicalResult evaluate(WatchOp op, Frame<Scala
     environment->hidden[op.getName().str()] = x;
     return success();
   }
-  auto pack = environment->module.template lookupSymbol<ParameterPackOp>(op.getName());
+  Operation *symbol = environment->module.lookupSymbol(op.getName());
+  auto pack = dyn_cast_or_null<ParameterPackOp>(symbol);
   if (!pack) {
-    environment->gradients[op.getName().str()] = x;
+    (symbol ? environment->gradients : environment->hiddenGradients)[op.getName().str()] = x;
     return success();
   }
   int64_t row = 0;

@@ -91,6 +91,7 @@ TEST_P(QwenPhases, SameGradientsInEachPhase) {
         for (auto &[name, tensor] : written[i].hidden)
           expectedHidden[name] = valuesOf(tensor);
         expectSame(hidden, expectedHidden, phase);
+        EXPECT_EQ(step.hiddenGradients.size(), hidden.size());
         grad.push_back(std::move(step));
         continue;
       }
