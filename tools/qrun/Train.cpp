@@ -2,6 +2,7 @@
 //
 // qrun train: trains, reports, and exports a Hugging Face folder.
 #include <csignal>
+#include <sstream>
 
 #include "runtime/base/File.h"
 #include "runtime/train/ExportCheckpoint.h"
@@ -30,6 +31,16 @@ std::atomic<bool> stopRequested = false;
 extern "C" void requestStop(int) {
   stopRequested = true;
   std::signal(SIGINT, SIG_DFL);
+}
+
+/// The options of a command line as TOML, defaults included, those that were not given and have no default left out.
+std::string configText(const CLI::App &command) {
+  std::istringstream all(command.config_to_str(/*default_also=*/true, /*write_description=*/false));
+  std::string text;
+  for (std::string line; std::getline(all, line);)
+    if (!line.ends_with("=\"\""))
+      text += line + "\n";
+  return text;
 }
 
 Status runTraining(Options options, Specializer *compiler, const std::string &config) {
@@ -87,7 +98,6 @@ void addTrainCommand(CLI::App &app, Command &command, Specializer *compiler) {
   auto options = std::make_shared<Options>();
   TrainOptions &t = options->train;
   CLI::App *train = app.add_subcommand("train", "Train a model and export it");
-  train->set_config("--config", "", "Read options from a TOML file");
   auto printConfig = std::make_shared<bool>(false);
   train->add_flag("--print-config", *printConfig, "Print the options as TOML and end")->configurable(false);
   addSessionOptions(*train, options->session);
@@ -118,7 +128,7 @@ void addTrainCommand(CLI::App &app, Command &command, Specializer *compiler) {
       ->type_name("DIR");
   train->add_option("--dump-grads", t.dumpGrads, "Write every step's gradients as safetensors")->type_name("DIR");
   train->callback([options, printConfig, train, compiler, &command] {
-    std::string config = train->config_to_str(true, false);
+    std::string config = configText(*train);
     if (*printConfig)
       command = [config] {
         fmt::print("{}", config);

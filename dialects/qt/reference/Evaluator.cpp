@@ -231,7 +231,7 @@ FailureOr<Outputs<Scalar>> evaluateFunction(ModuleOp module, StringRef name, con
     values[argument] = value;
   }
 
-  Environment<Scalar> environment{module, inputs.symbols, {}, {}, {}};
+  Environment<Scalar> environment{module, inputs.symbols, {}, {}, {}, {}};
   Frame<Scalar> frame(values, tokens, &environment);
   Block &body = function.getBody().front();
   if (failed(evaluateOps(body, frame, /*dropDead=*/true)))

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The whole 27B (64 layers, 851 tensors, no weights read) in one bucket of 8,192 tokens: built within 4 GB, from every phase's dump to the same bytes, with
+its memory plan. Prints how long it takes; what it may take is no test's business (tools/bench)."""
+import hashlib
+import resource
+import time
+import unittest
+
+import support
+from test_determinism import PHASES
+
+LIMIT_BYTES = 4 << 30
+
+
+class Whole27B(support.TestCase):
+    def build(self, source, output, *options):
+        begin = time.monotonic()
+        printed = support.run("qcc", "build", source, "--buckets", "8192", "-o", output, *options)
+        print(f"\n{output.name}: {time.monotonic() - begin:.1f} s", end="", flush=True)
+        return printed
+
+    def test_build(self):
+        model = self.work / "27b.mlir"
+        support.run("qcc", "import", "--size", "27b", "-o", model)
+        self.assertEqual(sum(line.lstrip().startswith("qt.parameter ") for line in model.read_text().splitlines()), 851)
+
+        program = self.work / "27b.qprog"
+        plan = self.build(model, program)
+        # Weights, masters and moments of 26,895,998,464 parameters: 2 + 4 + 8 bytes each (A_log and gated norms: 4 + 8).
+        self.assertRegex(plan, r"weights +53,79\d,\d{3},\d{3} ")
+        self.assertRegex(plan, r"masters +107,58\d,\d{3},\d{3} ")
+        self.assertRegex(plan, r"moments +215,16\d,\d{3},\d{3} ")
+        small = self.build(model, self.work / "27b-bf16-states.qprog", "--states", "bf16")
+        self.assertRegex(small, r"masters +0 ")
+        self.assertRegex(small, r"moments +107,58\d,\d{3},\d{3} ")
+
+        digest = hashlib.sha256(program.read_bytes()).hexdigest()
+        for phase in PHASES:
+            dump, again = self.work / f"{phase}.mlir", self.work / f"{phase}.qprog"
+            support.run("qcc", "build", model, "--buckets", "8192", "--compile-to", phase, "-o", dump)
+            self.build(dump, again)
+            self.assertEqual(hashlib.sha256(again.read_bytes()).hexdigest(), digest, phase)
+            dump.unlink()
+            again.unlink()
+
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+        print(f"\npeak memory of a build: {peak / 1e9:.2f} GB")
+        self.assertLess(peak, LIMIT_BYTES)
+
+
+if __name__ == "__main__":
+    unittest.main()

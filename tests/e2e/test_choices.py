@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The choices of a build and of a run: what must not change the numbers, and what may."""
+import unittest
+
+import support
+
+CASE = "tiny_untied"
+LENGTHS = [70, 5, 121]
+
+
+class Choices(support.TestCase):
+    def setUp(self):
+        super().setUp()
+        vocab = support.vocabulary(CASE)
+        self.packed = self.work / "packed"
+        support.write_packed(self.packed, [support.random_documents(8, LENGTHS, vocab)], sum(LENGTHS), vocab)
+
+    def gradients(self, name, *options, dtype="f32", run_options=()):
+        program = self.build(CASE, str(sum(LENGTHS)), *options, dtype=dtype, name=name)
+        return self.train(CASE, program, self.packed, f"{name}-run", "--steps", 3, "--lr", 1e-3, *run_options)
+
+    def test_recomputing_changes_no_bit(self):
+        """What is recomputed comes out the same: gradients, metrics, weights (docs/design.md, remat)."""
+        for dtype in ("f32", "bf16"):
+            with self.subTest(dtype):
+                kept_run, kept = self.gradients(f"kept-{dtype}", dtype=dtype)
+                again_run, again = self.gradients(f"again-{dtype}", "--remat", "memory-bound", dtype=dtype)
+                self.assertEqual(kept, again)
+                for file in ("model.safetensors",):
+                    self.assertEqual((kept_run / "checkpoint" / file).read_bytes(), (again_run / "checkpoint" / file).read_bytes())
+
+    def test_states(self):
+        """bf16 moments and stochastically rounded weights: the first step's gradients are those with masters; later weights are others, and the same twice."""
+        masters_run, masters = self.gradients("masters", dtype="bf16")
+        first_run, first = self.gradients("first", "--states", "bf16", dtype="bf16")
+        second_run, second = self.gradients("second", "--states", "bf16", dtype="bf16")
+        self.assertEqual(masters, first)
+        weights = [(run / "checkpoint" / "model.safetensors").read_bytes() for run in (masters_run, first_run, second_run)]
+        self.assertNotEqual(weights[0], weights[1])
+        self.assertEqual(weights[1], weights[2])
+        seeded_run, _ = self.gradients("seeded", "--states", "bf16", dtype="bf16", run_options=("--seed", 5))
+        self.assertNotEqual(weights[1], (seeded_run / "checkpoint" / "model.safetensors").read_bytes())
+
+    def test_program_from_a_module(self):
+        """`--program model.mlir` compiles for the data, and trains as the built program does."""
+        built_run, built = self.gradients("built")
+        out, grads = self.work / "direct", self.work / "direct-grads"
+        support.run("qrun", "train", "--program", self.work / "built.mlir", "--data", self.packed, "--weights", support.GOLDEN / CASE,
+                    "--out", out, "--dump-grads", grads, "--no-shuffle", "--steps", 3, "--lr", 1e-3)
+        self.assertEqual([line["loss"] for line in support.metrics(built_run)], [line["loss"] for line in support.metrics(out)])
+
+    def test_config_file(self):
+        """--print-config shows what a TOML file sets; the command line wins."""
+        config = self.work / "run.toml"
+        config.write_text('lr = 0.25\nschedule = "linear"\nmicro-batches = 2\n')
+        printed = support.run("qrun", "train", "--config", config, "--program", "p.qprog", "--data", "d", "--out", "o", "--lr", 0.5, "--print-config")
+        self.assertRegex(printed, r"(?m)^lr=0.5$")
+        self.assertRegex(printed, r"(?m)^schedule=\"linear\"$")
+        self.assertRegex(printed, r"(?m)^micro-batches=2$")
+        config.write_text(printed)
+        self.assertEqual(support.run("qrun", "train", "--config", config, "--print-config"), printed)
+        config.write_text("lrr = 1\n")
+        self.assert_fails(2, "lrr", "qrun", "train", "--config", config, "--program", "p", "--data", "d", "--out", "o")
+
+    def test_non_finite_gradients_update_nothing(self):
+        """A step whose gradients are not finite is reported, counted, and changes no weight."""
+        program = self.build(CASE, str(sum(LENGTHS)))
+        out = self.work / "out"
+        support.run("qrun", "train", "--program", program, "--data", self.packed, "--weights", support.GOLDEN / CASE, "--out", out, "--steps", 6,
+                    "--lr", 1e30, "--schedule", "constant", "--warmup", 0)
+        lines = support.metrics(out)
+        skipped = [line["skipped"] for line in lines]
+        self.assertIn(True, skipped)
+        self.assertFalse(skipped[0])
+        self.assertIsNone(lines[skipped.index(True)]["grad_norm"])
+
+
+if __name__ == "__main__":
+    unittest.main()
