@@ -20,16 +20,26 @@ public:
   /// Counts the ops of each layer of a module of the phase `model`, their regions included.
   void countWritten(mlir::ModuleOp module);
 
-  /// Prints, for the first bucket of a module of the phase `fused`, a table of each layer (layers of equal tables share
-  /// one): its ops with their floating-point operations and bytes, forward and backward; then what was missed and why.
+  /// Prints a table of each layer (layers of equal tables share one): its ops and what each was made of; and what was
+  /// missed, and why. For a module of the phase `fused` it is the step of the first bucket, with floating-point
+  /// operations and bytes, forward and backward. For one that got stuck while it was formed it is the model, as far as
+  /// it came. Other modules have nothing to print.
   void print(mlir::ModuleOp module, llvm::raw_ostream &out) const;
 
+  /// A compound that a pass formed: what of. Names of ops go without their dialect.
+  struct Formed {
+    std::string scope, compound;
+    std::vector<std::string> madeOf; // in program order, an op as often as it was there
+    std::vector<std::string> pack;   // parameters
+  };
   /// A compound that a pass did not form.
   struct Missed {
     std::string scope, compound, reason;
+    bool operator==(const Missed &) const = default;
   };
 
 private:
+  std::vector<Formed> formed_;
   std::vector<Missed> missed_;
   /// By layer: "layers.3", "lm_head".
   std::map<std::string, int> written_;

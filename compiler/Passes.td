@@ -35,7 +35,7 @@ def VerifyRaised : Pass<"verify-raised", "mlir::ModuleOp"> {
 //===----------------------------------------------------------------------===//
 //
 // Each pass forms one compound, before autodiff. Where an op promises a compound and does not become one, a missed remark of category "form" at that
-// op says why; what was formed is a passed remark. They run on the module, since remarks of passes that run in parallel race.
+// op says why; what was formed is a passed remark that names the ops it was made of. They run on the module, since remarks of passes that run in parallel race.
 
 def FormGatedDeltaInputs : Pass<"form-gated-delta-inputs", "mlir::ModuleOp"> {
   let summary = "convolution, silu, norms and gates of a delta rule become qt.gated_delta_inputs";

@@ -41,7 +41,7 @@ LogicalResult form(qt::RmsNormOp norm, Why &why) {
   setScope(compound, scopeOf(norm));
   add.getResult().replaceAllUsesWith(compound.getSum());
   norm.getY().replaceAllUsesWith(compound.getY());
-  reportFormed(compound);
+  reportFormed(compound, {add.getResult(), norm.getY()});
   return success();
 }
 

@@ -73,7 +73,7 @@ LogicalResult form(qt::AttentionOp attention, qt::MulOp mul, Why &why) {
                                        reshaped(gate, type), attention.getScaleAttr());
   setScope(gated, scopeOf(attention));
   y.replaceAllUsesWith(reshaped(gated.getY(), tensorTypeOf(y)));
-  reportFormed(gated);
+  reportFormed(gated, {y});
   return success();
 }
 

@@ -1,30 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/form/Compound.h"
 
-#include "mlir/IR/Remarks.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
-
 using namespace mlir;
 
 namespace qcc {
-namespace {
-
-remark::RemarkOpts optionsFor(Operation *op, StringRef compound) {
-  auto func = op->getParentOfType<FunctionOpInterface>();
-  return remark::RemarkOpts::name(compound).category("form").function(func ? func.getName() : "");
-}
-
-} // namespace
-
-void reportFormed(Operation *compound) {
-  remark::passed(compound->getLoc(), optionsFor(compound, compound->getName().getStringRef()))
-      << remark::metric("Scope", scopeOf(compound));
-}
-
-void reportMissed(Operation *anchor, StringRef compound, StringRef why) {
-  remark::missed(anchor->getLoc(), optionsFor(anchor, compound))
-      << remark::metric("Scope", scopeOf(anchor)) << remark::reason("{0}", why.str());
-}
 
 FailureOr<OpBuilder> placeFor(ArrayRef<Value> operands, ArrayRef<Value> replaced, Why &why) {
   Value first = replaced.front();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What forming passes share: saying what was formed or missed, and putting a compound where all it needs is known and
-// nothing reads too early.
+// What forming passes share: putting a compound where all it needs is known and nothing reads too early.
 #ifndef COMPILER_FORM_COMPOUND_H
 #define COMPILER_FORM_COMPOUND_H
 
 #include <string>
 
 #include "compiler/Match.h"
+#include "compiler/Report.h"
 #include "compiler/Scope.h"
 #include "mlir/IR/Builders.h"
 
@@ -15,12 +15,6 @@ namespace qcc {
 
 /// Why a compound was not formed: "expected ...; got ...".
 using Why = std::string;
-
-/// A remark of category "form": `compound` came to be.
-void reportFormed(mlir::Operation *compound);
-
-/// A remark of category "form" at `anchor`, the op that promised a compound: it is not formed, and why.
-void reportMissed(mlir::Operation *anchor, llvm::StringRef compound, llvm::StringRef why);
 
 /// A builder at a place where `operands` are known, ahead of every reader of the `replaced` values, all in one block.
 /// Parameter reads among the operands are moved up, watches of replaced values are moved down. Fails where there is no

@@ -176,7 +176,7 @@ LogicalResult Former::replace() {
   setScope(compound, mergeScopes(merged_));
   for (auto [before, after] : llvm::zip(old, compound.getResults()))
     before.replaceAllUsesWith(after);
-  reportFormed(compound);
+  reportFormed(compound, old);
   return success();
 }
 

@@ -51,7 +51,7 @@ LogicalResult form(qt::PlainRmsNormOp norm, Why &why) {
                                              norm.getWeight(), norm.getEpsAttr());
   setScope(compound, scopeOf(norm));
   y.replaceAllUsesWith(compound.getY());
-  reportFormed(compound);
+  reportFormed(compound, {y});
   return success();
 }
 

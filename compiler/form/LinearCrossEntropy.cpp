@@ -58,7 +58,7 @@ LogicalResult form(qt::CrossEntropyOp loss, Why &why) {
                                                    /*row_loss=*/Type(), x, linear.getWeight(), labels);
   setScope(compound, scopeOf(linear));
   loss.getLoss().replaceAllUsesWith(compound.getLoss());
-  reportFormed(compound);
+  reportFormed(compound, {loss.getLoss()});
   return success();
 }
 

@@ -129,11 +129,14 @@ void Packer::join(MutableArrayRef<Member> members) {
   auto split = qt::SplitOp::create(builder, loc, parts, linear.getY(), builder.getI64IntegerAttr(1));
   for (Operation *op : {read.getOperation(), linear.getOperation(), split.getOperation()})
     setScope(op, scope);
+  SmallVector<Value> replaced;
   for (auto [member, part] : llvm::zip(members, split.getParts())) {
     member.linear.getY().replaceAllUsesWith(part);
-    member.linear.erase();
+    replaced.push_back(member.linear.getY());
   }
-  reportFormed(linear);
+  reportFormed(linear, replaced, kFormRemarks, texts);
+  for (Member &member : members)
+    member.linear.erase();
 }
 
 struct FormParameterPacks : impl::FormParameterPacksBase<FormParameterPacks> {

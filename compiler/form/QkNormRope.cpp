@@ -53,7 +53,7 @@ LogicalResult form(qt::AttentionOp attention, Why &why) {
   setScope(compound, mergeScopes({ropes[0], ropes[1], norms[0], norms[1]}));
   q.replaceAllUsesWith(compound.getQ());
   k.replaceAllUsesWith(compound.getK());
-  reportFormed(compound);
+  reportFormed(compound, {q, k});
   return success();
 }
 

@@ -53,7 +53,7 @@ LogicalResult form(qt::SiluOp silu, Why &why) {
   auto compound = qt::SwigluOp::create(*builder, mul.getLoc(), y.getType(), gate, up);
   setScope(compound, mergeScopes({silu, mul}));
   y.replaceAllUsesWith(compound.getY());
-  reportFormed(compound);
+  reportFormed(compound, {y});
   return success();
 }
 

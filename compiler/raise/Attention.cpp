@@ -4,6 +4,7 @@
 // values. Scale, casts, transposes and repeated heads are looked through.
 #include "compiler/Match.h"
 #include "compiler/Passes.h"
+#include "compiler/Report.h"
 #include "compiler/Scope.h"
 #include "compiler/raise/CheckRaised.h"
 #include "compiler/raise/Multilinear.h"
@@ -197,6 +198,7 @@ LogicalResult raise(qt::SoftmaxOp softmax, const Match &match, RaisedCheck &chec
                    inputs)))
     return failure();
   replaceRows(builder, old, attention.getY(), match.outputOrder);
+  reportFormed(attention, {old}, kRaiseRemarks);
   return success();
 }
 

@@ -8,6 +8,7 @@
 // alone.
 #include "compiler/Match.h"
 #include "compiler/Passes.h"
+#include "compiler/Report.h"
 #include "compiler/Scope.h"
 #include "compiler/raise/CheckRaised.h"
 #include "compiler/raise/Multilinear.h"
@@ -290,6 +291,7 @@ LogicalResult raise(qt::ScanOp scan, const Match &match, RaisedCheck &check) {
   if (failed(check(scan, old, restored(builder, old, rule.getOut(), order), scan.getDocs(), inputs)))
     return failure();
   replaceRows(builder, old, rule.getOut(), order);
+  reportFormed(rule, {old}, kRaiseRemarks);
   return success();
 }
 

@@ -82,19 +82,23 @@ Status build(const BuildOptions &options) {
   context.loadDialect<qt::QtDialect, step::StepDialect, mlir::func::FuncDialect>();
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
-  Explanation explanation(context);
+  std::optional<Explanation> explanation;
+  if (options.explain)
+    explanation.emplace(context);
 
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceFile<mlir::ModuleOp>(options.input, sources, &context);
   if (!module)
     return qrt::error(StatusCode::InvalidData, "{}: not a module of this compiler (see above)", options.input);
-  if (phaseOf(*module) == Phase::Model)
-    explanation.countWritten(*module);
+  if (explanation && phaseOf(*module) == Phase::Model)
+    explanation->countWritten(*module);
   Phase last = *until == Phase::Program ? Phase::Planned : *until;
-  if (options.explain && phaseOf(*module) <= Phase::Fused && last >= Phase::Fused) {
+  if (explanation && phaseOf(*module) <= Phase::Fused && last >= Phase::Formed) {
     // Costs are those of the entry functions as they will run, before they become instructions.
-    if (mlir::failed(compileTo(*module, Phase::Fused, pipeline)))
+    mlir::LogicalResult compiled = compileTo(*module, std::min(last, Phase::Fused), pipeline);
+    // A model that got stuck is the one to explain.
+    explanation->print(*module, llvm::outs());
+    if (mlir::failed(compiled))
       return qrt::error(StatusCode::InvalidData, "{}: the build failed (see above)", options.input);
-    explanation.print(*module, llvm::outs());
   }
   if (mlir::failed(compileTo(*module, last, pipeline)))
     return qrt::error(StatusCode::InvalidData, "{}: the build failed (see above)", options.input);
