@@ -105,4 +105,62 @@ TEST_P(QwenPhases, SameGradientsInEachPhase) {
   }
 }
 
+/// One document of a row's inputs, alone in a row of its own. 1/N stays that of the whole row.
+Inputs<double> documentAlone(func::FuncOp function, const Inputs<double> &row, int64_t document) {
+  Inputs<double> alone = row;
+  auto roleOf = [&](size_t i) {
+    return function.getArgAttrOfType<qt::ArgumentRoleAttr>(static_cast<unsigned>(i), qt::kArgumentAttr).getValue();
+  };
+  const Segments *docs = nullptr;
+  for (const Datum<double> &argument : row.arguments)
+    if (auto *segments = std::get_if<Segments>(&argument))
+      docs = segments;
+  int64_t begin = docs->begin(document), length = docs->end(document) - begin;
+  IntTensor ids, labels;
+  for (size_t i = 0; i < alone.arguments.size(); ++i)
+    if (roleOf(i) == qt::ArgumentRole::Ids || roleOf(i) == qt::ArgumentRole::Labels) {
+      const int64_t *data = std::get<IntTensor>(row.arguments[i]).data();
+      IntTensor part({length}, std::vector<int64_t>(data + begin, data + begin + length));
+      alone.arguments[i] = part;
+      (roleOf(i) == qt::ArgumentRole::Ids ? ids : labels) = part;
+    }
+  Segments single = Segments::ofLengths({length}).withTrained(labels);
+  for (size_t i = 0; i < alone.arguments.size(); ++i) {
+    if (roleOf(i) == qt::ArgumentRole::Segments)
+      alone.arguments[i] = single;
+    if (roleOf(i) == qt::ArgumentRole::EmbeddingOrder)
+      alone.arguments[i] = embeddingOrder(single, ids);
+  }
+  return alone;
+}
+
+// Documents that share a row have the loss and the gradients that they have alone.
+TEST_P(QwenPhases, PackedEqualsAlone) {
+  ASSERT_TRUE(succeeded(qcc::compileTo(*module, qcc::Phase::Grad, options)));
+  auto step = module->lookupSymbol<func::FuncOp>("step");
+  RowSpec row{.lengths = {129, 1, 64, 3, 0, 127, 2, 63, 65, 128}};
+  FailureOr<Inputs<double>> inputs = randomInputs(*module, "step", row, /*seed=*/3);
+  ASSERT_TRUE(succeeded(inputs));
+  FailureOr<Outputs<double>> packed = evaluateFunction(*module, "step", *inputs);
+  ASSERT_TRUE(succeeded(packed));
+
+  double loss = 0;
+  TensorMap gradients;
+  for (size_t document = 0; document < row.lengths.size(); ++document) {
+    if (row.lengths[document] == 0)
+      continue;
+    FailureOr<Outputs<double>> alone =
+        evaluateFunction(*module, "step", documentAlone(step, *inputs, static_cast<int64_t>(document)));
+    ASSERT_TRUE(succeeded(alone));
+    loss += std::get<Tensor<double>>(alone->results[0])[0];
+    for (auto &[name, gradient] : alone->gradients) {
+      auto [sum, isNew] = gradients.try_emplace(name, gradient);
+      for (int64_t i = 0; !isNew && i < gradient.size(); ++i)
+        sum->second[i] += gradient[i];
+    }
+  }
+  EXPECT_LE(relativeDifference(loss, std::get<Tensor<double>>(packed->results[0])[0]), kTolerance);
+  expectSame(gradients, {packed->gradients.begin(), packed->gradients.end()}, qcc::Phase::Grad);
+}
+
 } // namespace
