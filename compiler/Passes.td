@@ -7,6 +7,14 @@
 include "mlir/Pass/PassBase.td"
 
 //===----------------------------------------------------------------------===//
+// model
+//===----------------------------------------------------------------------===//
+
+def VerifyModel : Pass<"verify-model", "mlir::ModuleOp"> {
+  let summary = "one model function of ids, labels and one segments value; only tokens are counted by dynamic extents";
+}
+
+//===----------------------------------------------------------------------===//
 // raised
 //===----------------------------------------------------------------------===//
 

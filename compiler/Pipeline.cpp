@@ -53,6 +53,8 @@ static LogicalResult addPhase(OpPassManager &passes, ModuleOp module, Phase phas
   case Phase::Model:
     break;
   case Phase::Raised:
+    // The model itself is where the pipeline begins: its contract is checked on the way in.
+    passes.addPass(createVerifyModel());
     passes.addPass(createRaiseGatedDelta());
     passes.addPass(createRaiseAttention());
     passes.addPass(createVerifyRaised());
@@ -90,7 +92,8 @@ static LogicalResult addPhase(OpPassManager &passes, ModuleOp module, Phase phas
     break;
   }
   case Phase::Sharded:
-    // One rank: every placement is the whole, and there is nothing to gather or reduce.
+    // One rank: every placement is the whole, and there is nothing to gather or reduce. Local shapes are static shapes.
+    passes.addPass(createVerifyBucketed());
     break;
   case Phase::Fused:
     passes.addPass(createFuseGradientSums());

@@ -82,6 +82,8 @@ class Case:
     def train(self):
         adamw, schedule = self.golden["adamw"], self.golden["schedule"]
         common = ["--program", self.program, "--data", self.packed, "--weights", self.source, "--poison"]
+        if self.options.bf16_products:
+            common += ["--bf16-products", self.options.bf16_products]
         run(self.options.qrun, "eval", *common, "--dump-hidden", self.work / "hidden")
         run(self.options.qrun, "train", *common, "--out", self.work / "run", "--dump-grads", self.work / "grads", "--steps", schedule["steps"],
             "--lr", adamw["lr"], "--beta1", adamw["betas"][0], "--beta2", adamw["betas"][1], "--eps", adamw["eps"], "--weight-decay",
@@ -146,6 +148,7 @@ def main():
     parser.add_argument("--work", required=True, type=pathlib.Path, help="a folder to write into; it must not exist")
     parser.add_argument("--cases", default=",".join(CASES))
     parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
+    parser.add_argument("--bf16-products", choices=["native", "widened"], help="how the CPU multiplies bf16 matrices; otherwise as it can")
     parser.add_argument("--bucket", choices=["exact", "larger"], default="exact")
     options = parser.parse_args()
     options.work.mkdir(parents=True)

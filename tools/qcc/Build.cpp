@@ -11,6 +11,7 @@
 #include "mlir/Parser/Parser.h"
 #include "runtime/base/File.h"
 #include "runtime/data/Buckets.h"
+#include "runtime/program/Program.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -113,8 +114,11 @@ Status build(const BuildOptions &options) {
   mlir::FailureOr<std::vector<uint8_t>> program = emitProgram(*module);
   if (mlir::failed(program))
     return qrt::error(StatusCode::InvalidData, "{}: the build failed (see above)", options.input);
+  // The runtime's verifier has the last word, before anything is written.
+  std::vector<uint8_t> bytes = std::move(*program);
+  QRT_RETURN_IF_ERROR(qrt::Program::fromBytes(bytes, options.output).status());
   printMemoryReport(reportMemory(*module), llvm::outs(), budget);
-  return write(options.output, {reinterpret_cast<const char *>(program->data()), program->size()});
+  return write(options.output, {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
 }
 
 } // namespace qcc

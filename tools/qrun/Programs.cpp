@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "runtime/backends/cpu/CpuDevice.h"
+#include "runtime/backends/cpu/Gemm.h"
 #include "runtime/data/Buckets.h"
 #include "runtime/train/Initialize.h"
 
@@ -23,6 +24,8 @@ void addSessionOptions(CLI::App &command, SessionArguments &arguments) {
   command.add_option("--remat", arguments.compile.remat,
                      "With a .mlir: what the backward pass computes again, none or memory-bound");
   command.add_option("--threads", arguments.threads, "Threads of the CPU, 0: all")->capture_default_str();
+  command.add_option("--bf16-products", arguments.bf16Products,
+                     "How the CPU multiplies bf16 matrices: native, or widened to f32 in tiles (where it can: native)");
   command.add_flag("--poison", arguments.poison,
                    "Fill all memory with NaN before it is used: a value that nobody wrote shows");
 }
@@ -47,6 +50,17 @@ static StatusOr<Program> openProgram(const SessionArguments &arguments, const To
   QRT_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes,
                        compiler->compile(arguments.program, chooseBuckets(data.manifest()), arguments.compile));
   return Program::fromBytes(std::move(bytes), arguments.program);
+}
+
+static Status setBf16Products(const std::string &products) {
+  if (products.empty())
+    return Status();
+  if (products != "native" && products != "widened")
+    return error(StatusCode::InvalidUsage, "--bf16-products: expected native or widened, got {}", products);
+  if (products == "native" && !cpu::nativeBf16Supported())
+    return error(StatusCode::Unsupported, "--bf16-products: this processor has no bf16 products");
+  cpu::setBf16Mode(products == "native" ? cpu::Bf16Mode::Native : cpu::Bf16Mode::Widened);
+  return Status();
 }
 
 static Status checkVocabulary(const Program &program, const TokenData &data) {
@@ -97,6 +111,7 @@ StatusOr<OpenSession> openSession(const SessionArguments &arguments, const Token
   if (evalData)
     QRT_RETURN_IF_ERROR(checkVocabulary(program, *evalData));
 
+  QRT_RETURN_IF_ERROR(setBf16Products(arguments.bf16Products));
   std::unique_ptr<Device> device = cpu::createCpuDevice({.threads = arguments.threads, .poison = arguments.poison});
   fmt::print("program {}: {} parameters, buckets", program.source(), program.parameters().size());
   for (const Entry &entry : program.entries())

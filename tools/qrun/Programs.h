@@ -23,6 +23,8 @@ struct SessionArguments {
   bool scratch = false;
   uint64_t seed = 0;
   int threads = 0;
+  /// "native" or "widened"; empty: native where the processor can.
+  std::string bf16Products;
   bool poison = false;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/backends/cpu/CpuDevice.h"
+#include "runtime/backends/cpu/Gemm.h"
 
 #include "runtime/backends/cpu/CpuKernel.h"
 #include "runtime/backends/cpu/Processor.h"
@@ -158,13 +159,7 @@ public:
   explicit CpuDevice(const CpuDeviceOptions &options)
       : threads_(options.threads > 0 ? options.threads : processorCount()), poison_(options.poison) {}
 
-  std::string description() const override {
-    std::string_view isa = processorIsa() == ProcessorIsa::V4   ? ", AVX-512"
-                           : processorIsa() == ProcessorIsa::V3 ? ", AVX2"
-                                                                : "";
-    return fmt::format("cpu, {} threads{}, {}", threads_.size(), isa,
-                       processorHasBf16() ? "bf16 matrix products" : "bf16 matrices widened to f32 in tiles");
-  }
+  std::string description() const override { return "cpu, " + cpuDescription(threads_.size()); }
   bool runsTarget(std::string_view target) const override { return target == "cpu"; }
   int64_t memoryBytes() const override {
     long pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGE_SIZE);
