@@ -19,10 +19,6 @@ struct VerifyModel : impl::VerifyModelBase<VerifyModel> {
 
   LogicalResult verify() {
     ModuleOp module = getOperation();
-    if (!module->hasAttrOfType<IntegerAttr>(qt::kVocabularyAttr) ||
-        !module->hasAttrOfType<StringAttr>(qt::kModelConfigAttr))
-      return module.emitError() << "expected a module with the attributes " << qt::kVocabularyAttr << " and "
-                                << qt::kModelConfigAttr;
     func::FuncOp model;
     for (auto function : module.getOps<func::FuncOp>()) {
       if (qt::entryKind(function) != qt::EntryKind::Model)
