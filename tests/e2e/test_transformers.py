@@ -96,6 +96,8 @@ class TransformersTest(support.TestCase):
     def setUpClass(cls):
         transformers.utils.logging.set_verbosity_error()
         transformers.utils.logging.disable_progress_bar()
+        # Tiny tensors gain nothing from threads, and where the machine is busy these wait for each other at every operation.
+        torch.set_num_threads(1)
 
     def program_for(self, source, name, *options, dtype=None):
         """A program of the checkpoint's own configuration."""
