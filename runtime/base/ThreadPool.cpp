@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/base/ThreadPool.h"
 
+#include "runtime/base/BlockedSignals.h"
+
 #include <atomic>
 #include <cassert>
 #include <condition_variable>
@@ -86,6 +88,7 @@ struct ThreadPool::Impl {
 
 ThreadPool::ThreadPool(int threads) : impl_(std::make_unique<Impl>()) {
   assert(threads >= 1 && "the caller's thread is one of the pool");
+  BlockedSignals inherited;
   for (int i = 1; i < threads; ++i)
     impl_->workers.emplace_back([impl = impl_.get(), i] { impl->workerLoop(i); });
 }

@@ -4,6 +4,7 @@
 
 #include "runtime/backends/cpu/CpuKernel.h"
 #include "runtime/backends/cpu/Processor.h"
+#include "runtime/base/BlockedSignals.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -341,6 +342,7 @@ void CpuExecutable::execute(const Work &work) const {
 }
 
 Status CpuExecutable::run(Observer *observer) {
+  BlockedSignals blocked;
   device_.poisonForRun(entry_);
   for (size_t i = 0; i < works_.size(); ++i) {
     execute(works_[i]);

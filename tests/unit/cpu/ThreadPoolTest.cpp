@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <thread>
 #include <vector>
 
@@ -54,4 +55,22 @@ TEST(ThreadPool, WakesSleepingWorkers) {
     for (int64_t i = 0; i < 300; ++i)
       ASSERT_EQ(values[i], i * round);
   }
+}
+
+// No handler may run on a worker: the system would write its frame where the stack pointer is, and oneDNN's products
+// let that point into the heap.
+TEST(ThreadPool, WorkersTakeNoSignals) {
+  ThreadPool pool(2);
+  std::atomic<int> arrived = 0;
+  bool blocked[2];
+  pool.forEach(2, [&](int64_t, int thread) {
+    arrived.fetch_add(1);
+    while (arrived.load() < 2)
+      std::this_thread::yield();
+    sigset_t mask;
+    pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+    blocked[thread] = sigismember(&mask, SIGALRM) == 1 && sigismember(&mask, SIGSEGV) == 0;
+  });
+  EXPECT_FALSE(blocked[0]) << "the caller's own mask stays";
+  EXPECT_TRUE(blocked[1]);
 }
