@@ -6,6 +6,7 @@
 #include "dialects/step/Step.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
+#include "runtime/base/File.h"
 #include "runtime/program/Program.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -22,6 +23,7 @@ class Compilation {
 public:
   Compilation() : context_(MLIRContext::Threading::DISABLED) {
     context_.loadDialect<qt::QtDialect, step::StepDialect, func::FuncDialect>();
+    context_.printOpOnDiagnostic(false);
     context_.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
       llvm::raw_string_ostream(messages_) << "\n" << diagnostic.getLocation() << ": " << diagnostic;
     });
@@ -57,6 +59,7 @@ StatusOr<std::vector<uint8_t>> InProcessCompiler::compile(const std::string &pat
   PipelineOptions pipeline;
   pipeline.buckets = buckets;
   QRT_RETURN_IF_ERROR(parseChoices(options.states, options.remat, pipeline));
+  QRT_RETURN_IF_ERROR(qrt::checkReadable(path));
   Compilation compilation;
   return compilation.run(parseSourceFile<ModuleOp>(path, &compilation.context()), pipeline, path);
 }

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/Pipeline.h"
 
+#include <set>
+
 #include "compiler/Passes.h"
+#include "dialects/step/Step.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -32,16 +38,21 @@ Phase phaseOf(ModuleOp module) {
   return phase ? phase.getValue() : Phase::Model;
 }
 
-/// The value of a choice: what the module has recorded, what was asked for, or the default, in this order. Where the
-/// first two differ, an error.
+/// An error where the module has recorded another choice than the one asked for.
 template <typename AttrTy, typename Enum>
-static FailureOr<Enum> choose(ModuleOp module, StringRef name, StringRef option, std::optional<Enum> asked,
-                              Enum otherwise) {
+static LogicalResult checkChoice(ModuleOp module, StringRef name, StringRef option, std::optional<Enum> asked) {
   auto recorded = module->getAttrOfType<AttrTy>(name);
   if (recorded && asked && recorded.getValue() != *asked)
     return module.emitError() << "the module was compiled with --" << option << "="
                               << stringifyEnum(recorded.getValue()) << ", which cannot become "
                               << stringifyEnum(*asked);
+  return success();
+}
+
+/// The value of a choice: what the module has recorded, what was asked for, or the default, in this order.
+template <typename AttrTy, typename Enum>
+static Enum choose(ModuleOp module, StringRef name, std::optional<Enum> asked, Enum otherwise) {
+  auto recorded = module->getAttrOfType<AttrTy>(name);
   Enum value = recorded ? recorded.getValue() : asked.value_or(otherwise);
   module->setAttr(name, AttrTy::get(module.getContext(), value));
   return value;
@@ -72,11 +83,7 @@ static LogicalResult addPhase(OpPassManager &passes, ModuleOp module, Phase phas
     break;
   case Phase::Grad: {
     BuildEntriesOptions entries;
-    FailureOr<qt::StateFormat> states =
-        choose<qt::StateFormatAttr>(module, qt::kStatesAttr, "states", options.states, qt::StateFormat::F32);
-    if (failed(states))
-      return failure();
-    entries.states = *states;
+    entries.states = choose<qt::StateFormatAttr>(module, qt::kStatesAttr, options.states, qt::StateFormat::F32);
     passes.addPass(createBuildEntries(entries));
     passes.addPass(createVerifyGrad());
     break;
@@ -101,11 +108,7 @@ static LogicalResult addPhase(OpPassManager &passes, ModuleOp module, Phase phas
     break;
   case Phase::Remat: {
     RematOptions remat;
-    FailureOr<qt::RematPolicy> policy =
-        choose<qt::RematPolicyAttr>(module, qt::kRematAttr, "remat", options.remat, qt::RematPolicy::None);
-    if (failed(policy))
-      return failure();
-    remat.policy = *policy;
+    remat.policy = choose<qt::RematPolicyAttr>(module, qt::kRematAttr, options.remat, qt::RematPolicy::None);
     passes.addPass(createRemat(remat));
     passes.addPass(createVerifyRemat());
     break;
@@ -123,8 +126,47 @@ static LogicalResult addPhase(OpPassManager &passes, ModuleOp module, Phase phas
   return success();
 }
 
+/// The buckets that a module of the phase `bucketed` or later is for, printed and sorted.
+static std::vector<std::string> bucketsOf(ModuleOp module) {
+  std::set<std::string> buckets;
+  auto add = [&](ArrayRef<int64_t> b) { buckets.insert(qrt::printBucket({b[0], b[1], b[2], b[3]})); };
+  for (Operation &op : module.getOps()) {
+    if (auto function = dyn_cast<func::FuncOp>(op)) {
+      for (Type type : function.getArgumentTypes())
+        if (auto segments = dyn_cast<qt::SegmentsType>(type); segments && segments.isStatic())
+          add({segments.getTokens(), segments.getDocuments(), segments.getLongest(), segments.getTrained()});
+    } else if (auto entry = dyn_cast<step::EntryOp>(op)) {
+      if (!entry.getBucket().empty())
+        add(entry.getBucket());
+    }
+  }
+  return {buckets.begin(), buckets.end()};
+}
+
+/// An option that a phase behind the module's has taken already must not be given another value: it would be ignored.
+static LogicalResult checkRecorded(ModuleOp module, Phase reached, const PipelineOptions &options) {
+  if (failed(checkChoice<qt::StateFormatAttr>(module, qt::kStatesAttr, "states", options.states)) ||
+      failed(checkChoice<qt::RematPolicyAttr>(module, qt::kRematAttr, "remat", options.remat)))
+    return failure();
+  if (reached >= Phase::Planned && !options.disabledKernel.empty())
+    return module.emitError() << "the kernels of a planned module are chosen already: --disable-kernel="
+                              << options.disabledKernel << " comes too late";
+  if (reached < Phase::Bucketed || options.buckets.empty())
+    return success();
+  std::set<std::string> asked;
+  for (const qrt::BucketShape &bucket : options.buckets)
+    asked.insert(qrt::printBucket(bucket));
+  std::vector<std::string> recorded = bucketsOf(module);
+  if (!llvm::equal(asked, recorded))
+    return module.emitError() << "the module was compiled for the buckets " << llvm::join(recorded, ",")
+                              << ", which cannot become " << llvm::join(asked, ",");
+  return success();
+}
+
 LogicalResult compileTo(ModuleOp module, Phase until, const PipelineOptions &options) {
   Phase reached = phaseOf(module);
+  if (failed(checkRecorded(module, reached, options)))
+    return failure();
   if (until < reached)
     return module.emitError() << "the module is in the phase " << qt::stringifyPhase(reached) << " already, behind "
                               << qt::stringifyPhase(until);

@@ -154,6 +154,19 @@ StatusOr<Config> parseConfig(const Json &json, const std::string &source) {
   return config;
 }
 
+Status checkSameMathematics(const Config &expected, const Config &actual, const std::string &source) {
+  Json one = toHuggingFace(expected), other = toHuggingFace(actual);
+  for (const char *key : {"dtype", "initializer_range", "max_position_embeddings"}) {
+    one.erase(key);
+    other.erase(key);
+  }
+  for (const auto &[key, value] : one.items())
+    if (other[key] != value)
+      return qrt::error(StatusCode::InvalidData, "{}: {}: the program was built for {}, got {}", source, key,
+                        value.dump(), other[key].dump());
+  return Status();
+}
+
 StatusOr<Config> configByName(std::string_view name) {
   const struct {
     std::string_view name;

@@ -44,6 +44,10 @@ struct Config {
 /// `source`, the key, what was expected and what came; a model of another architecture is Unsupported.
 qrt::StatusOr<Config> parseConfig(const qrt::Json &json, const std::string &source);
 
+/// InvalidData, naming `source` and the key, unless `actual` is the model `expected`: storage, initial values and the
+/// greatest position, which change no result, may differ.
+qrt::Status checkSameMathematics(const Config &expected, const Config &actual, const std::string &source);
+
 /// A published size: 0.8b, 2b, 4b, 9b or 27b. InvalidUsage for another name.
 qrt::StatusOr<Config> configByName(std::string_view name);
 

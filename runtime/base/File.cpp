@@ -103,6 +103,14 @@ bool isDirectory(const std::string &path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+Status checkReadable(const std::string &path) {
+  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0)
+    return systemError(path, "open");
+  ::close(descriptor);
+  return isDirectory(path) ? error(StatusCode::Io, "{}: is a directory", path) : Status();
+}
+
 Status createDirectories(const std::string &path) {
   if (isDirectory(path))
     return Status();

@@ -36,6 +36,9 @@ bool isPlainFileName(std::string_view name);
 bool pathExists(const std::string &path);
 bool isDirectory(const std::string &path);
 
+/// Whether something that is no directory can be opened for reading there; Io with the system's reason otherwise.
+Status checkReadable(const std::string &path);
+
 /// Creates a directory and its parents; one that exists is fine.
 Status createDirectories(const std::string &path);
 

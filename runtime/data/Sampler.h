@@ -42,7 +42,7 @@ public:
   static StatusOr<Sampler> create(const SamplerOptions &options);
 
   /// Steps of the whole run.
-  int64_t steps() const { return (totalRows_ + options_.microBatches - 1) / options_.microBatches; }
+  int64_t steps() const { return totalRows_ / options_.microBatches + (totalRows_ % options_.microBatches != 0); }
   /// The state before the next step.
   SamplerState state() const;
   /// Goes on from a state; InvalidData if it lies outside of the run.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/train/Metrics.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -121,8 +122,13 @@ void Progress::step(const StepMetrics &m) {
   int64_t full = kWidth * m.step / std::max<int64_t>(steps_, 1);
   double left = elapsedMilliseconds_ / static_cast<double>(seen_) * static_cast<double>(steps_ - m.step);
   clearBar();
-  fmt::print(out_, "[{:{}}] {}/{}  {} left  {}", std::string(static_cast<size_t>(full), '#'), kWidth, m.step, steps_,
-             clock(left), numbers);
+  std::string line = fmt::format("[{:{}}] {}/{}  {} left  {}", std::string(static_cast<size_t>(full), '#'), kWidth,
+                                 m.step, steps_, clock(left), numbers);
+  // A line that wraps could not be redrawn in place. Asked each time: windows change their size.
+  winsize window;
+  if (::ioctl(fileno(out_), TIOCGWINSZ, &window) == 0 && window.ws_col > 1 && line.size() >= window.ws_col)
+    line.resize(window.ws_col - 1u);
+  std::fputs(line.c_str(), out_);
   std::fflush(out_);
   barShown_ = true;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/train/TrainLoop.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -134,6 +135,57 @@ StatusOr<StepMetrics> Loop::step(int64_t step, const std::vector<int64_t> &rows,
 
 } // namespace
 
+Status checkOptions(const TrainOptions &options) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const struct {
+    const char *name;
+    double value, least, below;
+    const char *expected;
+  } numbers[] = {
+      {"lr", options.learningRate, 0, kInfinity, "a finite number of at least 0"},
+      {"beta1", options.beta1, 0, 1, "a number of at least 0 and below 1"},
+      {"beta2", options.beta2, 0, 1, "a number of at least 0 and below 1"},
+      // The smallest that f32 holds in full: with 0 a moment that is 0 would divide by it.
+      {"eps", options.eps, std::numeric_limits<float>::min(), kInfinity, "a finite number above 1e-38"},
+      {"weight-decay", options.weightDecay, 0, kInfinity, "a finite number of at least 0"},
+      {"clip", options.clip, 0, kInfinity, "a finite number of at least 0"},
+  };
+  for (const auto &number : numbers)
+    // Written so that it is true for NaN.
+    if (!(number.value >= number.least && number.value < number.below) ||
+        !std::isfinite(static_cast<float>(number.value)))
+      return error(StatusCode::InvalidUsage, "--{}: expected {}, got {}", number.name, number.expected, number.value);
+  const struct {
+    const char *name;
+    int64_t value, least;
+  } counts[] = {{"micro-batches", options.microBatches, 1},
+                {"steps", options.steps.value_or(0), 0},
+                {"epochs", options.epochs.value_or(0), 0},
+                {"warmup", options.warmup, 0},
+                {"eval-every", options.evalEvery, 0}};
+  for (const auto &count : counts)
+    if (count.value < count.least)
+      return error(StatusCode::InvalidUsage, "--{}: expected at least {}, got {}", count.name, count.least,
+                   count.value);
+  return Status();
+}
+
+Status checkStepsAreTrained(const TrainOptions &options, const TokenData &data) {
+  bool allTrained = true;
+  for (int64_t row = 0; row < data.rows() && allTrained; ++row)
+    allTrained = data.rowShape(row).trained > 0;
+  if (allTrained || (options.steps && *options.steps == 0))
+    return Status();
+  QRT_ASSIGN_OR_RETURN(Sampler sampler, Sampler::create(samplerOptions(options, data.rows())));
+  for (int64_t step = 0, steps = sampler.steps(); step < steps; ++step) {
+    std::vector<int64_t> rows = sampler.next();
+    if (std::none_of(rows.begin(), rows.end(), [&](int64_t row) { return data.rowShape(row).trained > 0; }))
+      return error(StatusCode::InvalidData, "{}: step {}: none of its rows ({}) has a trained token", data.directory(),
+                   step + 1, fmt::join(rows, ", "));
+  }
+  return Status();
+}
+
 StatusOr<int64_t> plannedSteps(const TrainOptions &options, int64_t rows) {
   if (options.steps && *options.steps == 0)
     return 0;
@@ -180,7 +232,8 @@ StatusOr<TrainResult> train(Session &session, const TokenData &data, const Token
     result.interrupted = stop.load();
   }
   progress.finish();
-  if (evalData && lastEval != result.steps)
+  // Who stops a run wants its checkpoint now.
+  if (evalData && lastEval != result.steps && !result.interrupted)
     QRT_RETURN_IF_ERROR(evaluateNow(result.steps));
   return result;
 }

@@ -44,6 +44,12 @@ struct TrainResult {
   std::optional<double> evalLoss;
 };
 
+/// InvalidUsage, naming the option, for a number that no run can have.
+Status checkOptions(const TrainOptions &options);
+
+/// InvalidData if a step of the run would have no trained token: what would end it in the middle is known before.
+Status checkStepsAreTrained(const TrainOptions &options, const TokenData &data);
+
 /// Trains on `data`; `evalData` may be null. `stop` is looked at after every step. Errors: data that does not fit the
 /// program, a step without a trained token, a file that cannot be written.
 StatusOr<TrainResult> train(Session &session, const TokenData &data, const TokenData *evalData,

@@ -82,17 +82,24 @@ Status build(const BuildOptions &options) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.loadDialect<qt::QtDialect, step::StepDialect, mlir::func::FuncDialect>();
   llvm::SourceMgr sources;
+  // A whole module after its error would bury it.
+  context.printOpOnDiagnostic(false);
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
   std::optional<Explanation> explanation;
   if (options.explain)
     explanation.emplace(context);
 
+  if (options.input != "-") {
+    QRT_RETURN_IF_ERROR(qrt::checkReadable(options.input));
+  }
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceFile<mlir::ModuleOp>(options.input, sources, &context);
   if (!module)
     return qrt::error(StatusCode::InvalidData, "{}: not a module of this compiler (see above)", options.input);
+  Phase last = *until == Phase::Program ? Phase::Planned : *until;
+  if (phaseOf(*module) < Phase::Bucketed && last >= Phase::Bucketed && pipeline.buckets.empty())
+    return qrt::error(StatusCode::InvalidUsage, "no bucket to compile for: expected --buckets or --data");
   if (explanation && phaseOf(*module) == Phase::Model)
     explanation->countWritten(*module);
-  Phase last = *until == Phase::Program ? Phase::Planned : *until;
   if (explanation && phaseOf(*module) <= Phase::Fused && last >= Phase::Formed) {
     // Costs are those of the entry functions as they will run, before they become instructions.
     mlir::LogicalResult compiled = compileTo(*module, std::min(last, Phase::Fused), pipeline);

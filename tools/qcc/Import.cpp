@@ -29,8 +29,8 @@ static StatusOr<qwen::Config> readConfig(const ImportOptions &options) {
 
 Status importModel(const ImportOptions &options) {
   QRT_ASSIGN_OR_RETURN(qwen::Config config, readConfig(options));
-  if (options.layers != 0)
-    QRT_RETURN_IF_ERROR(qwen::setLayers(config, options.layers));
+  if (options.layers)
+    QRT_RETURN_IF_ERROR(qwen::setLayers(config, *options.layers));
   if (options.dtype == "f32")
     config.dtype = qrt::DType::F32;
   else if (options.dtype == "bf16")

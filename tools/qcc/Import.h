@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <string>
 
+#include <optional>
+#include <string>
+
 #include "runtime/base/Status.h"
 
 namespace qcc {
@@ -13,8 +16,8 @@ namespace qcc {
 struct ImportOptions {
   std::string source;
   std::string size;
-  /// 0: as many as the config says.
-  int64_t layers = 0;
+  /// Absent: as many as the config says.
+  std::optional<int64_t> layers;
   /// "bf16", "f32" or empty: as the config says.
   std::string dtype;
   /// "-": standard output.

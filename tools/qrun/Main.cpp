@@ -32,6 +32,7 @@ int qrunMain(int argc, char **argv, Specializer *compiler) {
   app.require_subcommand(1);
   app.fallthrough();
   app.set_config("--config", "", "Read the subcommand's options from a TOML file; the command line wins")
+      ->check(CLI::ExistingFile)
       ->type_name("FILE");
   app.config_formatter(std::make_shared<OptionsFile>(app));
   app.allow_config_extras(CLI::config_extras_mode::error);

@@ -3,6 +3,9 @@
 // qrun pack: token data, or JSON lines of token ids, into rows of whole documents.
 #include <filesystem>
 
+#include <unistd.h>
+
+#include "runtime/base/File.h"
 #include "runtime/data/Jsonl.h"
 #include "runtime/data/Pack.h"
 #include "tools/qrun/Command.h"
@@ -18,18 +21,31 @@ struct Options {
   PackOptions pack;
 };
 
-/// Where token data imported from JSON lines lies until it is packed.
+/// Where token data imported from JSON lines lies until it is packed: beside the result.
 class TemporaryTokens {
 public:
-  explicit TemporaryTokens(std::string path) : path_(std::move(path)) {}
+  explicit TemporaryTokens(std::string out) {
+    while (out.size() > 1 && out.ends_with('/'))
+      out.pop_back();
+    path_ = fmt::format("{}.tokens-{}", out, ::getpid());
+  }
+  /// Only what was made here is removed.
   ~TemporaryTokens() {
     std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
+    if (made_)
+      std::filesystem::remove_all(path_, ignored);
+  }
+  Status make() {
+    if (pathExists(path_))
+      return error(StatusCode::InvalidUsage, "{}: is there, but the imported tokens need this name", path_);
+    made_ = true;
+    return Status();
   }
   const std::string &path() const { return path_; }
 
 private:
   std::string path_;
+  bool made_ = false;
 };
 
 Status packDirectory(const std::string &tokens, const Options &options) {
@@ -52,7 +68,8 @@ Status pack(Options options) {
                    options.sources.front());
     return packDirectory(options.sources.front(), options);
   }
-  TemporaryTokens tokens(options.out + ".tokens");
+  TemporaryTokens tokens(options.out);
+  QRT_RETURN_IF_ERROR(tokens.make());
   JsonlOptions jsonl;
   jsonl.vocabularyBound = options.vocabulary;
   QRT_ASSIGN_OR_RETURN(JsonlImport imported, importJsonl(options.sources, tokens.path(), jsonl));

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "models/qwen/Config.h"
 #include "runtime/backends/cpu/CpuDevice.h"
 #include "runtime/backends/cpu/Gemm.h"
+#include "runtime/base/File.h"
 #include "runtime/data/Buckets.h"
 #include "runtime/train/Initialize.h"
 
@@ -102,6 +104,20 @@ static Status compileMissing(std::vector<Program> &programs, EntryKind kind, con
   return Status();
 }
 
+/// Tensors of the right shapes do not make it the same model: theta, eps and the tied flag are in no shape, and the
+/// export keeps the checkpoint's own config.json.
+static Status checkSameModel(const Program &program, const std::string &weights) {
+  std::string path = joinPath(weights, "config.json");
+  if (!pathExists(path))
+    return Status();
+  QRT_ASSIGN_OR_RETURN(Json json, readJsonFile(path));
+  QRT_ASSIGN_OR_RETURN(qcc::qwen::Config ours, qcc::qwen::parseConfig(json, path));
+  std::string source = program.source() + ", its model";
+  QRT_ASSIGN_OR_RETURN(Json built, parseJson(program.modelConfig(), source));
+  QRT_ASSIGN_OR_RETURN(qcc::qwen::Config theirs, qcc::qwen::parseConfig(built, source));
+  return qcc::qwen::checkSameMathematics(theirs, ours, path);
+}
+
 StatusOr<OpenSession> openSession(const SessionArguments &arguments, const TokenData &data, const TokenData *evalData,
                                   EntryKind kind, Specializer *compiler) {
   if (arguments.weights.empty() != arguments.scratch)
@@ -112,6 +128,10 @@ StatusOr<OpenSession> openSession(const SessionArguments &arguments, const Token
     QRT_RETURN_IF_ERROR(checkVocabulary(program, *evalData));
 
   QRT_RETURN_IF_ERROR(setBf16Products(arguments.bf16Products));
+  // Far beyond any machine's, and few enough that the system can start them.
+  constexpr int kMostThreads = 1024;
+  if (arguments.threads < 0 || arguments.threads > kMostThreads)
+    return error(StatusCode::InvalidUsage, "--threads: expected 0 to {}, got {}", kMostThreads, arguments.threads);
   std::unique_ptr<Device> device = cpu::createCpuDevice({.threads = arguments.threads, .poison = arguments.poison});
   fmt::print("program {}: {} parameters, buckets", program.source(), program.parameters().size());
   for (const Entry &entry : program.entries())
@@ -140,6 +160,7 @@ StatusOr<OpenSession> openSession(const SessionArguments &arguments, const Token
     return open;
   }
   QRT_ASSIGN_OR_RETURN(open.source, WeightSource::open(open.session->program(), arguments.weights));
+  QRT_RETURN_IF_ERROR(checkSameModel(open.session->program(), arguments.weights));
   for (const std::string &tensor : open.source->passedThrough())
     fmt::print("passed through: {}\n", tensor);
   QRT_RETURN_IF_ERROR(loadWeights(*open.session, *open.source));

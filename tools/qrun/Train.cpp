@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // qrun train: trains, reports, and exports a Hugging Face folder.
-#include <csignal>
 #include <sstream>
 
 #include "runtime/base/File.h"
@@ -9,6 +8,7 @@
 #include "runtime/train/TrainLoop.h"
 #include "tools/qrun/Command.h"
 #include "tools/qrun/Programs.h"
+#include "tools/qrun/StopSignals.h"
 
 namespace qrt {
 namespace {
@@ -25,14 +25,6 @@ struct Options {
   bool noShuffle = false;
 };
 
-/// Set by Ctrl-C: the run ends after the step at hand. A second Ctrl-C ends the process.
-std::atomic<bool> stopRequested = false;
-
-extern "C" void requestStop(int) {
-  stopRequested = true;
-  std::signal(SIGINT, SIG_DFL);
-}
-
 /// The options of a command line as TOML, defaults included, those that were not given and have no default left out.
 std::string configText(const CLI::App &command) {
   std::istringstream all(command.config_to_str(/*default_also=*/true, /*write_description=*/false));
@@ -44,16 +36,27 @@ std::string configText(const CLI::App &command) {
 }
 
 Status runTraining(Options options, Specializer *compiler, const std::string &config) {
+  StopSignals stop;
   TrainOptions &train = options.train;
   if (train.steps && train.epochs)
     return error(StatusCode::InvalidUsage, "--steps and --epochs exclude each other");
-  if (train.microBatches < 1)
-    return error(StatusCode::InvalidUsage, "--micro-batches: expected at least 1, got {}", train.microBatches);
   QRT_ASSIGN_OR_RETURN(train.schedule, parseScheduleKind(options.schedule));
   train.seed = options.session.seed;
   train.shuffle = !options.noShuffle;
   train.learningRate = options.learningRate.value_or(options.session.scratch ? kScratchRate : kFineTuningRate);
 
+  if (options.warmup)
+    train.warmup = *options.warmup;
+  QRT_RETURN_IF_ERROR(checkOptions(train));
+  if (train.evalEvery > 0 && options.evalData.empty())
+    return error(StatusCode::InvalidUsage, "--eval-every: there is no --eval-data to evaluate");
+  // What only the export needs must not fail after the last step.
+  if (!options.tokenizer.empty()) {
+    QRT_ASSIGN_OR_RETURN(std::vector<std::string> files, companionFiles(options.tokenizer));
+    if (files.empty())
+      return error(StatusCode::InvalidData, "--tokenizer: {}: none of the files of a tokenizer is there",
+                   options.tokenizer);
+  }
   QRT_RETURN_IF_ERROR(createEmptyDirectory(options.out));
   QRT_ASSIGN_OR_RETURN(TokenData data, openPacked(options.session.data));
   std::optional<TokenData> evalData;
@@ -62,6 +65,7 @@ Status runTraining(Options options, Specializer *compiler, const std::string &co
   }
   const TokenData *evalPointer = evalData ? &*evalData : nullptr;
   QRT_ASSIGN_OR_RETURN(int64_t steps, plannedSteps(train, data.rows()));
+  QRT_RETURN_IF_ERROR(checkStepsAreTrained(train, data));
   // Long enough to settle the moments, short enough not to matter.
   train.warmup = options.warmup.value_or(std::min<int64_t>(100, (steps + 9) / 10));
   EntryKind kind = train.microBatches > 1 ? EntryKind::Accumulate : EntryKind::Step;
@@ -76,10 +80,9 @@ Status runTraining(Options options, Specializer *compiler, const std::string &co
   QRT_ASSIGN_OR_RETURN(MetricsFile metrics, MetricsFile::create(joinPath(options.out, "metrics.jsonl")));
   Progress progress(stdout, steps);
 
-  std::signal(SIGINT, requestStop);
+  stop.arm();
   QRT_ASSIGN_OR_RETURN(TrainResult result,
-                       qrt::train(*open.session, data, evalPointer, train, metrics, progress, stopRequested));
-  std::signal(SIGINT, SIG_DFL);
+                       qrt::train(*open.session, data, evalPointer, train, metrics, progress, stop.requested()));
   if (result.interrupted)
     fmt::print("stopped after step {} of {}\n", result.steps, steps);
 

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Options that make no sense are refused before anything is done, and none is ignored in silence."""
+import json
+import shutil
+import unittest
+
+import support
+
+CASE = "tiny_tied"
+
+
+class TrainOptions(support.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.program, self.data = self.build(CASE, "64"), self.pack("packed", [40, 24])
+
+    def pack(self, name, *rows, trained=0.7):
+        vocab = support.vocabulary(CASE)
+        support.write_packed(self.work / name, [support.random_documents(1, row, vocab, trained) for row in rows], 64, vocab)
+        return self.work / name
+
+    def train(self, *options, data=None, weights=None):
+        return ["qrun", "train", "--program", self.program, "--data", data or self.data, "--weights", weights or support.GOLDEN / CASE,
+                "--out", self.work / "run", *options]
+
+    def test_numbers_out_of_range(self):
+        for option, values in {"--lr": ("nan", "inf", "1e400", "1e39", "-1"), "--clip": ("nan", "-1"), "--beta1": ("1", "nan", "-0.1"),
+                               "--beta2": ("1", "2"), "--eps": ("0", "-1", "nan"), "--weight-decay": ("-1", "nan"), "--warmup": ("-1",),
+                               "--eval-every": ("-1",), "--micro-batches": ("0", "-3"), "--threads": ("-1", "1000000"), "--steps": ("-1",),
+                               "--epochs": ("-1",)}.items():
+            for value in values:
+                with self.subTest(f"{option} {value}"):
+                    self.assert_fails(2, option, *self.train(option, value))
+                    self.assertFalse((self.work / "run").exists() and any((self.work / "run").iterdir()))
+
+    def test_config_file(self):
+        """A run's config.toml starts the same run again; the command line wins; an unknown key or a missing file is an error."""
+        config = self.work / "run.toml"
+        config.write_text(support.run(*self.train("--steps", 2, "--lr", "1.25e-4", "--no-shuffle", "--print-config")))
+        self.assertEqual(support.run("qrun", "train", "--config", config, "--print-config"), config.read_text())
+        support.run("qrun", "train", "--config", config)
+        again, other = self.work / "again", self.work / "other"
+        support.run("qrun", "train", "--config", self.work / "run" / "config.toml", "--out", again)
+        support.run("qrun", "train", "--out", other, "--lr", "1e-3", "--config", config)
+        self.assertEqual(support.metrics(again), support.metrics(self.work / "run"))
+        self.assertEqual([line["lr"] for line in support.metrics(again)][0], 1.25e-4)
+        self.assertEqual([line["lr"] for line in support.metrics(other)][0], 1e-3)
+        config.write_text('learning-rate = 1\n' + config.read_text())
+        self.assert_fails(2, "learning-rate", "qrun", "train", "--config", config)
+        self.assert_fails(2, "nowhere.toml", *self.train("--config", self.work / "nowhere.toml"))
+
+    def test_eval_every_without_data(self):
+        self.assert_fails(2, "--eval-data", *self.train("--steps", 1, "--eval-every", 1))
+
+    def test_huge_micro_batches_are_one_step_of_all_rows(self):
+        self.assertRegex(support.run(*self.train("--epochs", 1, "--micro-batches", 2**63 - 1)), r"step 1/1 ")
+
+    def test_what_the_export_needs_is_known_before_the_first_step(self):
+        with self.assertRaises(support.Failed) as caught:
+            support.run(*self.train("--steps", 1, "--tokenizer", self.work / "nowhere"))
+        self.assertNotIn("step 1", caught.exception.output)
+
+    def test_untrained_step_is_known_before_the_first_step(self):
+        """Rows without a trained token are fine where others of their step have one."""
+        vocab = support.vocabulary(CASE)
+        rows = [support.random_documents(1, [40, 24], vocab), support.random_documents(2, [64], vocab, 0)]
+        support.write_packed(self.work / "some", rows, 64, vocab)
+        with self.assertRaises(support.Failed) as caught:
+            support.run(*self.train("--epochs", 1, "--no-shuffle", data=self.work / "some"))
+        self.assertEqual(caught.exception.code, 1)
+        self.assertRegex(caught.exception.output, r"step 2: none of its rows \(1\) has a trained token")
+        self.assertNotIn("step 1/", caught.exception.output)
+        self.assertRegex(support.run(*self.train("--epochs", 1, "--micro-batches", 2, data=self.work / "some")), r"step 1/1 ")
+
+    def test_checkpoint_of_another_model_of_the_same_shapes(self):
+        config = json.loads((support.GOLDEN / CASE / "config.json").read_text())
+        rope = dict(config["rope_parameters"], rope_theta=123456.0)
+        for key, value in {"rms_norm_eps": 1e-3, "rope_parameters": rope, "tie_word_embeddings": False}.items():
+            with self.subTest(key):
+                weights = self.work / key
+                shutil.copytree(support.GOLDEN / CASE, weights)
+                (weights / "config.json").write_text(json.dumps(dict(config, **{key: value})))
+                self.assert_fails(1, f"config.json: {key}: the program was built for", *self.train("--steps", 1, weights=weights))
+
+
+class PackOptions(support.TestCase):
+    def test_other_folders_are_left_alone(self):
+        lines, out = self.work / "lines.jsonl", self.work / "out"
+        lines.write_text('{"input_ids": [1, 2], "labels": [1, 2]}\n')
+        (self.work / "out.tokens").mkdir()
+        (self.work / "out.tokens" / "precious").write_text("mine")
+        support.run("qrun", "pack", lines, "--out", f"{out}/", "--vocabulary", 5, "--seq-len", 4)
+        self.assertEqual(sorted(path.name for path in self.work.iterdir()), ["lines.jsonl", "out", "out.tokens"])
+        self.assertEqual((self.work / "out.tokens" / "precious").read_text(), "mine")
+
+
+class BuildOptions(support.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.module = self.work / "model.mlir"
+        support.run("qcc", "import", support.GOLDEN / CASE, "-o", self.module)
+
+    def dump(self, phase):
+        path = self.work / f"{phase}.mlir"
+        support.run("qcc", "build", self.module, "--buckets", "64", "--compile-to", phase, "-o", path)
+        return path
+
+    def test_recorded_choices_are_not_ignored(self):
+        for phase, options, message in (("grad", ["--states", "bf16", "--buckets", "64"], "states=f32"),
+                                        ("planned", ["--states", "bf16"], "states=f32"),
+                                        ("planned", ["--remat", "memory-bound"], "remat=none"),
+                                        ("planned", ["--disable-kernel", "swiglu"], "swiglu"),
+                                        ("planned", ["--buckets", "128"], "buckets 64, which cannot become 128\\n"),
+                                        ("bucketed", ["--buckets", "64,128"], "buckets 64, which cannot become 128,64")):
+            with self.subTest(f"{phase} {options}"):
+                self.assert_fails(1, message, "qcc", "build", self.dump(phase), "-o", self.work / "x.qprog", *options)
+        for phase in ("bucketed", "planned"):
+            support.run("qcc", "build", self.dump(phase), "-o", self.work / "x.qprog", "--buckets", "64", "--states", "f32")
+
+    def test_usage(self):
+        program = self.work / "x.qprog"
+        self.assert_fails(2, "--buckets or --data", "qcc", "build", self.module, "-o", program)
+        self.assert_fails(2, "--layers", "qcc", "import", "--size", "27b", "--layers", 0)
+        self.assert_fails(1, "nowhere.*No such file", "qcc", "build", self.work / "nowhere", "--buckets", "64", "-o", program)
+        self.assert_fails(1, "directory", "qcc", "build", self.work, "--buckets", "64", "-o", program)
+
+    def test_diagnostics_are_short(self):
+        """An error about a module does not print the module."""
+        self.module.write_text(self.module.read_text().replace("qt.entry<model>", "qt.entry<eval>"))
+        with self.assertRaises(support.Failed) as caught:
+            support.run("qcc", "build", self.module, "--buckets", "64", "-o", self.work / "x.qprog")
+        self.assertRegex(caught.exception.output, r"model\.mlir:\d+:\d+: error: ")
+        self.assertLess(caught.exception.output.count("\n"), 10)
+
+
+if __name__ == "__main__":
+    unittest.main()
