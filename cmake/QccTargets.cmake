@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # One spelling for every library and unit test of the project.
 
 # qcc_add_library(NAME source... [DEPS target...]): a static library.

@@ -4,11 +4,11 @@
 #ifndef COMPILER_EXPLAIN_H
 #define COMPILER_EXPLAIN_H
 
+#include "mlir/IR/BuiltinOps.h"
+
 #include <map>
 #include <string>
 #include <vector>
-
-#include "mlir/IR/BuiltinOps.h"
 
 namespace qcc {
 

@@ -4,11 +4,12 @@
 #include "compiler/Pipeline.h"
 #include "compiler/emit/EmitProgram.h"
 #include "dialects/step/Step.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Parser/Parser.h"
 #include "runtime/base/File.h"
 #include "runtime/program/Program.h"
+
 #include "llvm/Support/SourceMgr.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
 
 using namespace mlir;
 using qrt::Status;

@@ -4,10 +4,11 @@
 #ifndef COMPILER_MATCH_H
 #define COMPILER_MATCH_H
 
-#include <string>
-
 #include "dialects/qt/Qt.h"
+
 #include "mlir/IR/BuiltinOps.h"
+
+#include <string>
 
 namespace qcc {
 

@@ -4,6 +4,7 @@
 
 #include "dialects/qt/Qt.h"
 #include "dialects/step/Step.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

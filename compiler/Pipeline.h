@@ -6,14 +6,15 @@
 #ifndef COMPILER_PIPELINE_H
 #define COMPILER_PIPELINE_H
 
+#include "dialects/qt/Qt.h"
+#include "runtime/base/BucketShape.h"
+#include "runtime/base/Status.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "dialects/qt/Qt.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "runtime/base/BucketShape.h"
-#include "runtime/base/Status.h"
 
 namespace qcc {
 

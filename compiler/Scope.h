@@ -5,6 +5,7 @@
 #define COMPILER_SCOPE_H
 
 #include "dialects/qt/Qt.h"
+
 #include "llvm/ADT/SmallVector.h"
 
 namespace qcc {

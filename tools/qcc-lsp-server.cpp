@@ -3,6 +3,7 @@
 // qcc-lsp-server: an editor's view of the compiler's dialects.
 #include "dialects/qt/Qt.h"
 #include "dialects/step/Step.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Support/LogicalResult.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"

@@ -4,6 +4,7 @@
 #include "compiler/Passes.h"
 #include "dialects/qt/Qt.h"
 #include "dialects/step/Step.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"

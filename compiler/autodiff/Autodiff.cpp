@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/autodiff/Autodiff.h"
+
 #include "dialects/qt/Accumulation.h"
 #include "dialects/qt/Residuals.h"
 #include "dialects/qt/TypeChecks.h"

@@ -5,8 +5,9 @@
 #define COMPILER_AUTODIFF_AUTODIFF_H
 
 #include "dialects/qt/Qt.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 #include "llvm/ADT/MapVector.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace qcc {
 

@@ -8,6 +8,7 @@
 #include "dialects/qt/Entries.h"
 #include "dialects/qt/TypeChecks.h"
 #include "runtime/base/NameKey.h"
+
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;

@@ -5,6 +5,7 @@
 #define COMPILER_AUTODIFF_TRAINEDSYMBOLS_H
 
 #include "dialects/qt/Qt.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 namespace qcc {

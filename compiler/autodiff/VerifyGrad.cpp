@@ -2,6 +2,7 @@
 #include "compiler/Passes.h"
 #include "compiler/autodiff/TrainedSymbols.h"
 #include "dialects/qt/Entries.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;

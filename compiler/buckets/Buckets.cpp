@@ -4,9 +4,10 @@
 #include "compiler/Passes.h"
 #include "compiler/buckets/Extents.h"
 #include "dialects/qt/Entries.h"
+#include "runtime/base/BucketShape.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "runtime/base/BucketShape.h"
 
 using namespace mlir;
 

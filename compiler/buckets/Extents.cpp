@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/buckets/Extents.h"
+
 #include "dialects/qt/Qt.h"
 
 using namespace mlir;

@@ -9,11 +9,12 @@
 #ifndef COMPILER_DSL_TENSOR_H
 #define COMPILER_DSL_TENSOR_H
 
+#include "dialects/qt/Qt.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 #include <functional>
 #include <string>
-
-#include "dialects/qt/Qt.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace qcc::dsl {
 

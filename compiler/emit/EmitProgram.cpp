@@ -2,9 +2,10 @@
 #include "compiler/emit/EmitProgram.h"
 
 #include "dialects/step/Step.h"
-#include "mlir/Bytecode/BytecodeWriter.h"
 #include "runtime/schema/Version.h"
 #include "runtime/schema/step_program_generated.h"
+
+#include "mlir/Bytecode/BytecodeWriter.h"
 
 using namespace mlir;
 namespace fb = qrt::fb;

@@ -2,10 +2,10 @@
 #ifndef COMPILER_EMIT_EMITPROGRAM_H
 #define COMPILER_EMIT_EMITPROGRAM_H
 
+#include "mlir/IR/BuiltinOps.h"
+
 #include <cstdint>
 #include <vector>
-
-#include "mlir/IR/BuiltinOps.h"
 
 namespace qcc {
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/emit/MemoryReport.h"
 
-#include <algorithm>
-#include <array>
-
 #include "compiler/plan/Lifetimes.h"
 #include "dialects/step/Step.h"
+
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
+
+#include <algorithm>
+#include <array>
 
 using namespace mlir;
 

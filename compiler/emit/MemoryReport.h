@@ -4,13 +4,14 @@
 #ifndef COMPILER_EMIT_MEMORYREPORT_H
 #define COMPILER_EMIT_MEMORYREPORT_H
 
+#include "dialects/qt/Qt.h"
+
+#include "llvm/Support/raw_ostream.h"
+#include "mlir/IR/BuiltinOps.h"
+
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "dialects/qt/Qt.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "llvm/Support/raw_ostream.h"
 
 namespace qcc {
 

@@ -4,12 +4,13 @@
 #ifndef COMPILER_FORM_COMPOUND_H
 #define COMPILER_FORM_COMPOUND_H
 
-#include <string>
-
 #include "compiler/Match.h"
 #include "compiler/Report.h"
 #include "compiler/Scope.h"
+
 #include "mlir/IR/Builders.h"
+
+#include <string>
 
 namespace qcc {
 

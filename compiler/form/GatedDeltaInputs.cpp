@@ -4,6 +4,7 @@
 // the 2-norms of q and k, beta = sigmoid(b), g = -exp(a_log) * softplus(a + dt_bias).
 #include "compiler/Passes.h"
 #include "compiler/form/Compound.h"
+
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;

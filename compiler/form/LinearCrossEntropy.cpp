@@ -4,6 +4,7 @@
 // (qt.gather_rows of x and of the labels).
 #include "compiler/Passes.h"
 #include "compiler/form/Compound.h"
+
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;

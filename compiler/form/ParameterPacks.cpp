@@ -2,11 +2,12 @@
 //
 // Projections of one input become one matrix product: their weights are stacked in a qt.parameter_pack, and the product
 // is split into its parts.
-#include <tuple>
-
 #include "compiler/Passes.h"
 #include "compiler/form/Compound.h"
+
 #include "llvm/ADT/MapVector.h"
+
+#include <tuple>
 
 using namespace mlir;
 

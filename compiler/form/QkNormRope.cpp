@@ -3,6 +3,7 @@
 // rope(rms_norm) of an attention's queries and of its keys -> qt.qk_norm_rope.
 #include "compiler/Passes.h"
 #include "compiler/form/Compound.h"
+
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;

@@ -5,6 +5,7 @@
 #include "compiler/Passes.h"
 #include "dialects/qt/Accumulation.h"
 #include "dialects/qt/Entries.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;

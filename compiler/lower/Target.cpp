@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/lower/Target.h"
+
 #include "compiler/plan/Schedule.h"
 
 using namespace mlir;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/plan/EntryPlan.h"
+
 #include "compiler/plan/ArenaPacker.h"
 #include "compiler/plan/IoLayout.h"
 #include "compiler/plan/Schedule.h"
+
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;

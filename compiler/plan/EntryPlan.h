@@ -5,11 +5,12 @@
 #ifndef COMPILER_PLAN_ENTRYPLAN_H
 #define COMPILER_PLAN_ENTRYPLAN_H
 
-#include <vector>
-
 #include "compiler/plan/StateLayout.h"
 #include "compiler/plan/Views.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <vector>
 
 namespace qcc {
 

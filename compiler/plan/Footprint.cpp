@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/plan/Footprint.h"
 
-#include <algorithm>
-
 #include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
 
 using namespace llvm;
 

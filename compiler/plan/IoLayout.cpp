@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/plan/IoLayout.h"
+
 #include "compiler/plan/ArenaPacker.h"
 
 namespace qcc {

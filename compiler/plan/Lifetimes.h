@@ -5,6 +5,7 @@
 #define COMPILER_PLAN_LIFETIMES_H
 
 #include "dialects/step/Step.h"
+
 #include "llvm/ADT/MapVector.h"
 
 namespace qcc {

@@ -5,6 +5,7 @@
 #define COMPILER_PLAN_SCHEDULE_H
 
 #include "dialects/qt/Qt.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace qcc {

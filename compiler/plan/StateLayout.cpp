@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/plan/StateLayout.h"
+
 #include "compiler/plan/ArenaPacker.h"
 
 using namespace mlir;

@@ -6,6 +6,7 @@
 #define COMPILER_PLAN_STATELAYOUT_H
 
 #include "dialects/step/Step.h"
+
 #include "llvm/ADT/MapVector.h"
 
 namespace qcc {

@@ -7,8 +7,9 @@
 #include "compiler/plan/Lifetimes.h"
 #include "dialects/qt/Entries.h"
 #include "dialects/step/Step.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 #include "llvm/ADT/MapVector.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 

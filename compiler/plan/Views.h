@@ -4,11 +4,11 @@
 #ifndef COMPILER_PLAN_VIEWS_H
 #define COMPILER_PLAN_VIEWS_H
 
-#include <cstdint>
-#include <optional>
-
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+
+#include <cstdint>
+#include <optional>
 
 namespace qcc {
 

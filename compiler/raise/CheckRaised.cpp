@@ -2,6 +2,7 @@
 #include "compiler/raise/CheckRaised.h"
 
 #include "dialects/qt/reference/RandomInputs.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;

@@ -4,10 +4,11 @@
 #ifndef COMPILER_RAISE_CHECKRAISED_H
 #define COMPILER_RAISE_CHECKRAISED_H
 
-#include <string>
-
 #include "dialects/qt/Qt.h"
+
 #include "llvm/ADT/StringSet.h"
+
+#include <string>
 
 namespace qcc {
 

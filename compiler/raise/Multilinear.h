@@ -7,10 +7,11 @@
 #ifndef COMPILER_RAISE_MULTILINEAR_H
 #define COMPILER_RAISE_MULTILINEAR_H
 
-#include <string>
-
 #include "dialects/qt/Qt.h"
+
 #include "llvm/ADT/DenseMap.h"
+
+#include <string>
 
 namespace qcc {
 

@@ -5,6 +5,7 @@
 #define COMPILER_REMAT_BACKWARD_H
 
 #include "dialects/qt/Entries.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace qcc {

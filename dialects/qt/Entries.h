@@ -5,6 +5,7 @@
 #define DIALECTS_QT_ENTRIES_H
 
 #include "dialects/qt/Qt.h"
+
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace qt {

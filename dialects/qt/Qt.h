@@ -5,6 +5,8 @@
 #ifndef DIALECTS_QT_QT_H
 #define DIALECTS_QT_QT_H
 
+#include "runtime/kernels/Kernel.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -13,8 +15,6 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-
-#include "runtime/kernels/Kernel.h"
 
 namespace qt {
 

@@ -2,6 +2,7 @@
 //
 // Verifiers of the attributes that the dialect puts on functions, their arguments and results, and on modules and ops.
 #include "dialects/qt/TypeChecks.h"
+
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;

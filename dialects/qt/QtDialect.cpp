@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialects/qt/Qt.h"
-#include "mlir/IR/DialectImplementation.h"
+
 #include "llvm/ADT/TypeSwitch.h"
+#include "mlir/IR/DialectImplementation.h"
 
 #include "dialects/qt/QtDialect.cpp.inc"
 #include "dialects/qt/QtEnums.cpp.inc"

@@ -2,6 +2,7 @@
 //
 // Verifiers and adjoints of the tensor ops. In an adjoint g is the cotangent of the result.
 #include "dialects/qt/TypeChecks.h"
+
 #include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;

@@ -6,6 +6,7 @@
 #define DIALECTS_STEP_STEP_H
 
 #include "dialects/qt/Qt.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 #include "dialects/step/StepDialect.h.inc"

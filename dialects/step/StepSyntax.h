@@ -5,6 +5,7 @@
 #define DIALECTS_STEP_STEPSYNTAX_H
 
 #include "dialects/step/Step.h"
+
 #include "mlir/IR/OpImplementation.h"
 
 namespace step {

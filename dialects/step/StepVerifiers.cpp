@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialects/step/Step.h"
 #include "runtime/kernels/Signature.h"
+
 #include <map>
 
 using namespace mlir;

@@ -4,13 +4,13 @@
 #ifndef MODELS_QWEN_CONFIG_H
 #define MODELS_QWEN_CONFIG_H
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "runtime/base/DType.h"
 #include "runtime/base/Json.h"
 #include "runtime/base/Status.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace qcc::qwen {
 

@@ -4,10 +4,10 @@
 // weights and steps as in docs/model.md, which says where each formula comes from.
 #include "models/qwen/Qwen35.h"
 
-#include <cmath>
-
 #include "compiler/dsl/Tensor.h"
 #include "models/qwen/WeightMap.h"
+
+#include <cmath>
 
 using namespace mlir;
 

@@ -2,9 +2,10 @@
 #ifndef MODELS_QWEN_QWEN35_H
 #define MODELS_QWEN_QWEN35_H
 
+#include "models/qwen/Config.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "models/qwen/Config.h"
 
 namespace qcc::qwen {
 

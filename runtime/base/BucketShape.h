@@ -2,13 +2,13 @@
 #ifndef RUNTIME_BASE_BUCKETSHAPE_H
 #define RUNTIME_BASE_BUCKETSHAPE_H
 
+#include "runtime/base/Status.h"
+
 #include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "runtime/base/Status.h"
 
 namespace qrt {
 

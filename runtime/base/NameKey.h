@@ -7,8 +7,8 @@
 
 namespace qrt {
 
-/// What stands for a parameter in the keys and counters of random numbers: the upper 63 bits of the FNV-1a hash (Fowler, Noll, Vo) of its preferred
-/// checkpoint name. The same in every program, on every machine.
+/// What stands for a parameter in the keys and counters of random numbers: the upper 63 bits of the FNV-1a hash
+/// (Fowler, Noll, Vo) of its preferred checkpoint name. The same in every program, on every machine.
 constexpr int64_t nameKey(std::string_view name) {
   uint64_t hash = 0xcbf29ce484222325;
   for (char c : name)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How the documents of a packed row lie in memory for kernels: one i32 table whose layout follows from the bucket alone, filled by the
-// host for each batch. Entries past the counts repeat the last valid boundary (offsets), or are -1 (everything else).
+// How the documents of a packed row lie in memory for kernels: one i32 table whose layout follows from the bucket
+// alone, filled by the host for each batch. Entries past the counts repeat the last valid boundary (offsets), or are -1
+// (everything else).
 #ifndef RUNTIME_BASE_SEGMENTTABLE_H
 #define RUNTIME_BASE_SEGMENTTABLE_H
 
+#include "runtime/base/BucketShape.h"
+
 #include <algorithm>
 #include <cstdint>
-
-#include "runtime/base/BucketShape.h"
 
 namespace qrt {
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/base/Sha256.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
+#include <openssl/evp.h>
 
 namespace qrt {
 

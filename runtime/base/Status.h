@@ -6,11 +6,10 @@
 #define RUNTIME_BASE_STATUS_H
 
 #include <cassert>
+#include <fmt/format.h>
 #include <optional>
 #include <string>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace qrt {
 

@@ -19,8 +19,8 @@ public:
 
   int size() const;
 
-  /// Calls task(index, thread) for every index in [0, count) and returns when all are done. Which thread runs an index is not fixed, so a task's
-  /// result must depend on its index alone. Not reentrant: a task must not call forEach.
+  /// Calls task(index, thread) for every index in [0, count) and returns when all are done. Which thread runs an index
+  /// is not fixed, so a task's result must depend on its index alone. Not reentrant: a task must not call forEach.
   template <typename Task> void forEach(int64_t count, Task &&task) {
     using Fn = std::remove_reference_t<Task>;
     run(

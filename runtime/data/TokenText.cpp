@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/data/TokenText.h"
 
-#include <map>
-
 #include "runtime/base/Json.h"
+
+#include <map>
 
 namespace qrt {
 

@@ -2,11 +2,11 @@
 #ifndef RUNTIME_DATA_TOKENTEXT_H
 #define RUNTIME_DATA_TOKENTEXT_H
 
+#include "runtime/base/Status.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#include "runtime/base/Status.h"
 
 namespace qrt {
 

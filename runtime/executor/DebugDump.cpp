@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/executor/DebugDump.h"
 
-#include <algorithm>
-
 #include "runtime/base/Json.h"
 #include "runtime/data/SafetensorsWriter.h"
+
+#include <algorithm>
 
 namespace qrt {
 

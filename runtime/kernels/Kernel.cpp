@@ -9,24 +9,23 @@ namespace qrt {
 namespace {
 
 // Each list starts with a sentinel so that a kernel without arguments or parameters has a valid array.
-#define QRT_KERNEL(Name, text)                                                                                         \
-  constexpr ArgInfo kArgs##Name[] = {{"", ArgEffect::Read, ""}
-#define QRT_ARG(name, Effect, type) , {#name, ArgEffect::Effect, type}
+#define QRT_KERNEL(Name, text) constexpr ArgInfo kArgs##Name[] = {{"", ArgEffect::Read, ""}
+#define QRT_ARG(name, Effect, type)                                                                                    \
+  , { #name, ArgEffect::Effect, type }
 #define QRT_KERNEL_END()                                                                                               \
   }                                                                                                                    \
   ;
 #include "runtime/kernels/catalog.def"
 
-#define QRT_KERNEL(Name, text)                                                                                         \
-  constexpr ParamInfo kParams##Name[] = {{"", ParamType::Int}
-#define QRT_PARAM(name, Type) , {#name, ParamType::Type}
+#define QRT_KERNEL(Name, text) constexpr ParamInfo kParams##Name[] = {{"", ParamType::Int}
+#define QRT_PARAM(name, Type)                                                                                          \
+  , { #name, ParamType::Type }
 #define QRT_KERNEL_END()                                                                                               \
   }                                                                                                                    \
   ;
 #include "runtime/kernels/catalog.def"
 
-#define QRT_KERNEL(Name, text)                                                                                         \
-  constexpr bool kHasParamList##Name = false
+#define QRT_KERNEL(Name, text) constexpr bool kHasParamList##Name = false
 #define QRT_PARAM_LIST(name) || true
 #define QRT_KERNEL_END() ;
 #include "runtime/kernels/catalog.def"
@@ -88,7 +87,8 @@ double kernelFlops(Kernel kernel, ArgShapes args, std::span<const ParamValue> pa
 
 TensorShape scratchShape(Kernel kernel, ArgShapes args) {
   assert((kernel == Kernel::LinearCrossEntropy || kernel == Kernel::LinearCrossEntropyGrad) && "no scratch argument");
-  // A tile of logits: enough rows to keep the matrix products busy, few enough that 248,320 columns stay a quarter of a gigabyte.
+  // A tile of logits: enough rows to keep the matrix products busy, few enough that 248,320 columns stay a quarter of a
+  // gigabyte.
   constexpr int64_t kTileRows = 256;
   TensorShape shape;
   shape.dtype = DType::F32;

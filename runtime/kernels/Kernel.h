@@ -5,13 +5,13 @@
 #ifndef RUNTIME_KERNELS_KERNEL_H
 #define RUNTIME_KERNELS_KERNEL_H
 
+#include "runtime/base/BucketShape.h"
+#include "runtime/base/DType.h"
+
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
-
-#include "runtime/base/BucketShape.h"
-#include "runtime/base/DType.h"
 
 namespace qrt {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/kernels/Signature.h"
 
+#include "runtime/base/SegmentTable.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
-
-#include "runtime/base/SegmentTable.h"
 
 namespace qrt {
 namespace {

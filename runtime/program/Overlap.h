@@ -6,8 +6,8 @@
 
 namespace qrt {
 
-/// Whether two slices may share a byte. Exact for views of one matrix that start in the same row: column ranges, heads of column ranges. Otherwise two
-/// that interleave may count as overlapping.
+/// Whether two slices may share a byte. Exact for views of one matrix that start in the same row: column ranges, heads
+/// of column ranges. Otherwise two that interleave may count as overlapping.
 bool mayOverlap(const Slice &a, const Slice &b);
 
 /// Whether a slice's elements are all different, by the usual sufficient condition: each dimension steps over all of

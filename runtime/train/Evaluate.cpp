@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/train/Evaluate.h"
 
-#include <chrono>
-
 #include "runtime/data/Batch.h"
 #include "runtime/data/SafetensorsWriter.h"
 #include "runtime/executor/DebugDump.h"
+
+#include <chrono>
 
 namespace qrt {
 

@@ -2,10 +2,10 @@
 #ifndef RUNTIME_TRAIN_EVALUATE_H
 #define RUNTIME_TRAIN_EVALUATE_H
 
-#include <string>
-
 #include "runtime/data/TokenData.h"
 #include "runtime/executor/Session.h"
+
+#include <string>
 
 namespace qrt {
 

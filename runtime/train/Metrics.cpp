@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/train/Metrics.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
+#include "runtime/base/Json.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <sys/ioctl.h>
+#include <unistd.h>
 #include <utility>
-
-#include "runtime/base/Json.h"
 
 namespace qrt {
 

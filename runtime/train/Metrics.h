@@ -4,13 +4,13 @@
 #ifndef RUNTIME_TRAIN_METRICS_H
 #define RUNTIME_TRAIN_METRICS_H
 
+#include "runtime/base/Status.h"
+
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <string>
-
-#include "runtime/base/Status.h"
 
 namespace qrt {
 

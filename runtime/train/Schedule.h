@@ -2,10 +2,10 @@
 #ifndef RUNTIME_TRAIN_SCHEDULE_H
 #define RUNTIME_TRAIN_SCHEDULE_H
 
+#include "runtime/base/Status.h"
+
 #include <cstdint>
 #include <string_view>
-
-#include "runtime/base/Status.h"
 
 namespace qrt {
 

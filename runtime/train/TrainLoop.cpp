@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/train/TrainLoop.h"
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <limits>
-
 #include "runtime/data/Batch.h"
 #include "runtime/data/Sampler.h"
 #include "runtime/executor/DebugDump.h"
 #include "runtime/train/Evaluate.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
 
 namespace qrt {
 namespace {

@@ -4,15 +4,15 @@
 #ifndef RUNTIME_TRAIN_TRAINLOOP_H
 #define RUNTIME_TRAIN_TRAINLOOP_H
 
-#include <atomic>
-#include <functional>
-#include <optional>
-#include <string>
-
 #include "runtime/data/TokenData.h"
 #include "runtime/executor/Session.h"
 #include "runtime/train/Metrics.h"
 #include "runtime/train/Schedule.h"
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
 
 namespace qrt {
 

@@ -10,12 +10,11 @@
 #include "tests/unit/runtime/support/Shards.h"
 #include "tests/unit/runtime/support/TempDirectory.h"
 
-#include <gtest/gtest.h>
-
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 using namespace qrt;

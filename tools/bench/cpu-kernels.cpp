@@ -3,6 +3,10 @@
 // bench-cpu-kernels [--threads N] [--tokens T] [KERNEL...]: time, GB/s and GFLOP/s of the CPU backend's kernels at the
 // widths of the 0.8B model (hidden 1024), in f32 and in bf16, beside the rate at which the same threads copy memory.
 // Bytes are those of the arguments: what an ideal kernel would move.
+#include "runtime/backends/cpu/CpuKernel.h"
+#include "runtime/backends/cpu/Gemm.h"
+#include "runtime/base/BFloat16.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -15,10 +19,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
-#include "runtime/backends/cpu/CpuKernel.h"
-#include "runtime/backends/cpu/Gemm.h"
-#include "runtime/base/BFloat16.h"
 
 using namespace qrt;
 using namespace qrt::cpu;

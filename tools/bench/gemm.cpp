@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // bench-gemm [THREADS]: GFLOP/s of the CPU backend's matrix products, beside oneDNN's own threads on the same product.
+#include "runtime/backends/cpu/Gemm.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <dnnl.h>
 #include <functional>
 #include <random>
 #include <thread>
 #include <vector>
-
-#include <dnnl.h>
-
-#include "runtime/backends/cpu/Gemm.h"
 
 extern "C" void omp_set_num_threads(int);
 

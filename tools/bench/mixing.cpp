@@ -6,6 +6,8 @@
 //
 // Products with a document's first state, which is zero, are counted though the kernels leave them out: rows of short
 // documents may show more than the processor's peak.
+#include "runtime/backends/cpu/CpuKernel.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -14,11 +16,8 @@
 #include <numeric>
 #include <random>
 #include <string>
-#include <vector>
-
 #include <time.h>
-
-#include "runtime/backends/cpu/CpuKernel.h"
+#include <vector>
 
 using namespace qrt;
 using namespace qrt::cpu;

@@ -6,14 +6,15 @@
 #include "compiler/emit/EmitProgram.h"
 #include "compiler/emit/MemoryReport.h"
 #include "dialects/step/Step.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/Parser/Parser.h"
 #include "runtime/base/File.h"
 #include "runtime/data/Buckets.h"
 #include "runtime/program/Program.h"
+
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
 
 using qrt::Status;
 using qrt::StatusCode;

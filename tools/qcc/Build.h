@@ -2,9 +2,9 @@
 #ifndef TOOLS_QCC_BUILD_H
 #define TOOLS_QCC_BUILD_H
 
-#include <string>
-
 #include "runtime/base/Status.h"
+
+#include <string>
 
 namespace qcc {
 

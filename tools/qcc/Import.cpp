@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/qcc/Import.h"
 
-#include <filesystem>
+#include "models/qwen/Qwen35.h"
 
+#include "llvm/Support/raw_ostream.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
-#include "models/qwen/Qwen35.h"
-#include "llvm/Support/raw_ostream.h"
+
+#include <filesystem>
 
 using qrt::Status;
 using qrt::StatusCode;

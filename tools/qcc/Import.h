@@ -2,13 +2,11 @@
 #ifndef TOOLS_QCC_IMPORT_H
 #define TOOLS_QCC_IMPORT_H
 
-#include <cstdint>
-#include <string>
+#include "runtime/base/Status.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
-
-#include "runtime/base/Status.h"
 
 namespace qcc {
 

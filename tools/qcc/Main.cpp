@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // qcc: the compiler's command line.
-#include <cstdio>
-
-#include <CLI/CLI.hpp>
-
 #include "tools/qcc/Build.h"
 #include "tools/qcc/Import.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
 
 int main(int argc, char **argv) {
   CLI::App app("qcc: compiles the training of a Qwen model into step programs");

@@ -4,11 +4,10 @@
 #ifndef TOOLS_QRUN_COMMAND_H
 #define TOOLS_QRUN_COMMAND_H
 
-#include <functional>
+#include "runtime/base/Status.h"
 
 #include <CLI/CLI.hpp>
-
-#include "runtime/base/Status.h"
+#include <functional>
 
 namespace qrt {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // qrun eval: the loss of a checkpoint on packed data.
-#include <cmath>
-
 #include "runtime/train/Evaluate.h"
 #include "tools/qrun/Command.h"
 #include "tools/qrun/Programs.h"
+
+#include <cmath>
 
 namespace qrt {
 namespace {

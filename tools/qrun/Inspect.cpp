@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // qrun inspect: what a program, a checkpoint or a folder of data holds.
-#include <unistd.h>
-
-#include <algorithm>
-#include <filesystem>
-
 #include "runtime/data/Buckets.h"
 #include "runtime/data/Checkpoint.h"
 #include "runtime/data/Pack.h"
@@ -14,6 +9,10 @@
 #include "runtime/program/Program.h"
 #include "runtime/program/Report.h"
 #include "tools/qrun/Command.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <unistd.h>
 
 namespace qrt {
 namespace {

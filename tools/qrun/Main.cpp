@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The command line of qrun, with or without the compiler.
+#include "tools/qrun/Command.h"
+
 #include <cstdio>
 #include <memory>
 #include <vector>
-
-#include "tools/qrun/Command.h"
 
 namespace qrt {
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // qrun pack: token data, or JSON lines of token ids, into rows of whole documents.
-#include <filesystem>
+#include "runtime/data/Pack.h"
 
 #include <unistd.h>
 
 #include "runtime/base/File.h"
 #include "runtime/data/Jsonl.h"
-#include "runtime/data/Pack.h"
 #include "tools/qrun/Command.h"
+
+#include <filesystem>
 
 namespace qrt {
 namespace {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/qrun/Programs.h"
 
-#include <algorithm>
-#include <chrono>
-
 #include "models/qwen/Config.h"
 #include "runtime/backends/cpu/CpuDevice.h"
 #include "runtime/backends/cpu/Gemm.h"
 #include "runtime/base/File.h"
 #include "runtime/data/Buckets.h"
 #include "runtime/train/Initialize.h"
+
+#include <algorithm>
+#include <chrono>
 
 namespace qrt {
 

@@ -4,15 +4,14 @@
 #ifndef TOOLS_QRUN_PROGRAMS_H
 #define TOOLS_QRUN_PROGRAMS_H
 
-#include <memory>
-#include <optional>
-#include <string>
-
-#include <CLI/CLI.hpp>
-
 #include "runtime/data/TokenData.h"
 #include "runtime/executor/Session.h"
 #include "runtime/train/LoadWeights.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
 
 namespace qrt {
 

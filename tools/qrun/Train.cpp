@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // qrun train: trains, reports, and exports a Hugging Face folder.
-#include <sstream>
-
 #include "runtime/base/File.h"
 #include "runtime/train/ExportCheckpoint.h"
 #include "runtime/train/TrainLoop.h"
 #include "tools/qrun/Command.h"
 #include "tools/qrun/Programs.h"
 #include "tools/qrun/StopSignals.h"
+
+#include <csignal>
+#include <sstream>
 
 namespace qrt {
 namespace {

@@ -11,16 +11,17 @@
 #ifndef DIALECTS_QT_REFERENCE_EVALUATOR_H
 #define DIALECTS_QT_REFERENCE_EVALUATOR_H
 
+#include "dialects/qt/reference/Dual.h"
+#include "dialects/qt/reference/Tensor.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
 #include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <variant>
 #include <vector>
-
-#include "dialects/qt/reference/Dual.h"
-#include "dialects/qt/reference/Tensor.h"
-#include "mlir/IR/BuiltinOps.h"
 
 namespace qt::reference {
 

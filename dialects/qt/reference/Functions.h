@@ -4,11 +4,11 @@
 #ifndef DIALECTS_QT_REFERENCE_FUNCTIONS_H
 #define DIALECTS_QT_REFERENCE_FUNCTIONS_H
 
-#include <cmath>
-#include <limits>
-
 #include "dialects/qt/reference/Dual.h"
 #include "dialects/qt/reference/Tensor.h"
+
+#include <cmath>
+#include <limits>
 
 namespace qt::reference {
 

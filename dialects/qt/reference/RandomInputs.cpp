@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialects/qt/reference/RandomInputs.h"
+
 #include "dialects/qt/Qt.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 #include "llvm/ADT/STLExtras.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <cmath>
 #include <limits>

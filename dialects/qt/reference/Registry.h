@@ -13,12 +13,13 @@
 #ifndef DIALECTS_QT_REFERENCE_REGISTRY_H
 #define DIALECTS_QT_REFERENCE_REGISTRY_H
 
-#include <functional>
-
 #include "dialects/qt/Qt.h"
 #include "dialects/qt/reference/Evaluator.h"
 #include "dialects/qt/reference/Functions.h"
+
 #include "llvm/ADT/DenseMap.h"
+
+#include <functional>
 
 namespace qt::reference {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialects/qt/reference/Registry.h"
+
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;

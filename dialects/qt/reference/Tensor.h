@@ -4,13 +4,13 @@
 #ifndef DIALECTS_QT_REFERENCE_TENSOR_H
 #define DIALECTS_QT_REFERENCE_TENSOR_H
 
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
 #include <vector>
-
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/SmallVector.h"
 
 namespace qt::reference {
 

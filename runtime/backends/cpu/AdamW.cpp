@@ -3,10 +3,10 @@
 // AdamW with decoupled weight decay (Loshchilov, Hutter: Decoupled Weight Decay Regularization, ICLR 2019), in f32
 // whatever the storage; how the results are rounded is said in the catalog and in docs/design.md, Numbers. The moments
 // enter the update before they are rounded.
-#include <cmath>
-
 #include "runtime/backends/cpu/Rows.h"
 #include "runtime/base/Philox.h"
+
+#include <cmath>
 
 namespace qrt::cpu::QRT_ISA {
 

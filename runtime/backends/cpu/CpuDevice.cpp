@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/backends/cpu/CpuDevice.h"
-#include "runtime/backends/cpu/Gemm.h"
 
 #include "runtime/backends/cpu/CpuKernel.h"
+#include "runtime/backends/cpu/Gemm.h"
 #include "runtime/backends/cpu/Processor.h"
 #include "runtime/base/BlockedSignals.h"
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a CPU kernel is given and what it provides. A kernel writes every element of its outputs (the tail rows of the bucket included), reads
-// nothing of the rows outside every document where it mixes tokens, allocates nothing, and adds in an order that does not depend on the threads.
+// What a CPU kernel is given and what it provides. A kernel writes every element of its outputs (the tail rows of the
+// bucket included), reads nothing of the rows outside every document where it mixes tokens, allocates nothing, and adds
+// in an order that does not depend on the threads.
 #ifndef RUNTIME_BACKENDS_CPU_CPUKERNEL_H
 #define RUNTIME_BACKENDS_CPU_CPUKERNEL_H
-
-#include <cstddef>
-#include <span>
 
 #include "runtime/base/SegmentTable.h"
 #include "runtime/base/ThreadPool.h"
 #include "runtime/kernels/Kernel.h"
+
+#include <cstddef>
+#include <span>
 
 namespace qrt::cpu {
 
@@ -51,11 +52,12 @@ struct KernelImpl {
   int64_t (*scratchBytes)(const Call &call) = nullptr;
 };
 
-/// The implementation of every kernel of the catalog: one function a kernel, defined beside the kernel, listed in CpuKernels.cpp.
+/// The implementation of every kernel of the catalog: one function a kernel, defined beside the kernel, listed in
+/// CpuKernels.cpp.
 const KernelImpl &kernelImpl(Kernel kernel);
 
-/// C = op(A) op(B), or C += op(A) op(B), all row-major with unit stride in the last dimension; f32 or bf16 operands, f32 accumulation, C f32 or bf16.
-/// op transposes where asked. Bits do not depend on the number of threads.
+/// C = op(A) op(B), or C += op(A) op(B), all row-major with unit stride in the last dimension; f32 or bf16 operands,
+/// f32 accumulation, C f32 or bf16. op transposes where asked. Bits do not depend on the number of threads.
 struct GemmCall {
   Tensor a, b, c;
   bool transposeA = false, transposeB = false;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/backends/cpu/CpuKernel.h"
-
 #include "runtime/backends/cpu/Isa.h"
 #include "runtime/backends/cpu/Processor.h"
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/backends/cpu/Gemm.h"
 
+#include "runtime/backends/cpu/Isa.h"
+#include "runtime/backends/cpu/Processor.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cassert>
@@ -8,17 +11,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dnnl.h>
+#include <fmt/format.h>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <tuple>
 #include <vector>
-
-#include <dnnl.h>
-#include <fmt/format.h>
-
-#include "runtime/backends/cpu/Isa.h"
-#include "runtime/backends/cpu/Processor.h"
 
 extern "C" void omp_set_num_threads(int);
 

@@ -5,10 +5,10 @@
 #ifndef RUNTIME_BACKENDS_CPU_GEMM_H
 #define RUNTIME_BACKENDS_CPU_GEMM_H
 
+#include "runtime/backends/cpu/CpuKernel.h"
+
 #include <cstdint>
 #include <string>
-
-#include "runtime/backends/cpu/CpuKernel.h"
 
 namespace qrt::cpu {
 

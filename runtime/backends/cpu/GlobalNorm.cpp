@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <cmath>
-
 #include "runtime/backends/cpu/ColumnSums.h"
+
+#include <cmath>
 
 namespace qrt::cpu::QRT_ISA {
 

@@ -7,10 +7,10 @@
 // kept in f32: in dW itself where it is stored so. Where dW is bf16 it is made a block of the vocabulary at a time, in
 // an f32 block in scratch, and the block's logits are computed again for every tile: a third more arithmetic, and no
 // second copy of dW.
-#include <cmath>
-
 #include "runtime/backends/cpu/ColumnSums.h"
 #include "runtime/backends/cpu/Gemm.h"
+
+#include <cmath>
 
 namespace qrt::cpu::QRT_ISA {
 

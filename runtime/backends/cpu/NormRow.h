@@ -5,9 +5,9 @@
 #ifndef RUNTIME_BACKENDS_CPU_NORMROW_H
 #define RUNTIME_BACKENDS_CPU_NORMROW_H
 
-#include <cmath>
-
 #include "runtime/backends/cpu/Rows.h"
+
+#include <cmath>
 
 namespace qrt::cpu::QRT_ISA {
 

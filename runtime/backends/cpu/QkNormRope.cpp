@@ -3,10 +3,10 @@
 // Query and key of attention (docs/model.md, Full attention 2-3): RMSNorm per head, then rotation of the first
 // `rotary_dims` in pairs (i, i + half) by the angle position * theta^(-2i / rotary_dims). The gradient rotates back and
 // goes through the norm as in NormRow.h.
-#include <cmath>
-
 #include "runtime/backends/cpu/ColumnSums.h"
 #include "runtime/backends/cpu/NormRow.h"
+
+#include <cmath>
 
 namespace qrt::cpu::QRT_ISA {
 

@@ -6,9 +6,9 @@
 #ifndef RUNTIME_BACKENDS_CPU_ROWS_H
 #define RUNTIME_BACKENDS_CPU_ROWS_H
 
-#include <cassert>
-
 #include "runtime/backends/cpu/VectorMath.h"
+
+#include <cassert>
 
 namespace qrt::cpu::QRT_ISA {
 

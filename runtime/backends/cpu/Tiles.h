@@ -5,10 +5,10 @@
 #ifndef RUNTIME_BACKENDS_CPU_TILES_H
 #define RUNTIME_BACKENDS_CPU_TILES_H
 
-#include <cassert>
-
 #include "runtime/backends/cpu/Lanes.h"
 #include "runtime/backends/cpu/VectorMath.h"
+
+#include <cassert>
 
 namespace qrt::cpu::QRT_ISA {
 

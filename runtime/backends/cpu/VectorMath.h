@@ -6,11 +6,11 @@
 #ifndef RUNTIME_BACKENDS_CPU_VECTORMATH_H
 #define RUNTIME_BACKENDS_CPU_VECTORMATH_H
 
-#include <bit>
-#include <cstdint>
-
 #include "runtime/backends/cpu/Isa.h"
 #include "runtime/base/BFloat16.h"
+
+#include <bit>
+#include <cstdint>
 
 #define QRT_INLINE [[gnu::always_inline]] static inline
 

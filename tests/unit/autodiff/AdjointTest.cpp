@@ -3,9 +3,10 @@
 // The adjoint that each op builds, evaluated by the reference, against dual numbers of the op itself.
 #include "dialects/qt/Entries.h"
 #include "dialects/qt/Residuals.h"
+#include "tests/unit/qt/ReferenceHarness.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
-#include "tests/unit/qt/ReferenceHarness.h"
 
 using namespace mlir;
 using namespace qt::reference;

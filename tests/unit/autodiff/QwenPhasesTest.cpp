@@ -4,8 +4,9 @@
 // is planned: loss, hidden states and every gradient by the reference evaluator.
 #include "compiler/Pipeline.h"
 #include "dialects/qt/reference/RandomInputs.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "models/qwen/Qwen35.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <gtest/gtest.h>
 

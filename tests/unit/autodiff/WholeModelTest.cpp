@@ -2,13 +2,14 @@
 //
 // A small whole model through the phases grad, bucketed, fused and remat, each evaluated by the reference: gradients
 // against dual numbers of the model, and the phases against one another.
-#include <fstream>
-#include <sstream>
-
 #include "compiler/Passes.h"
+#include "tests/unit/qt/ReferenceHarness.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
-#include "tests/unit/qt/ReferenceHarness.h"
+
+#include <fstream>
+#include <sstream>
 
 using namespace mlir;
 using namespace qt::reference;

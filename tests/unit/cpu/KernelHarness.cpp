@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/unit/cpu/KernelHarness.h"
 
-#include <algorithm>
-
 #include "runtime/backends/cpu/Processor.h"
+
+#include <algorithm>
 
 namespace qrt::cpu::test {
 

@@ -5,16 +5,15 @@
 #ifndef TESTS_UNIT_CPU_KERNELHARNESS_H
 #define TESTS_UNIT_CPU_KERNELHARNESS_H
 
+#include "runtime/backends/cpu/CpuKernel.h"
+
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <gtest/gtest.h>
 #include <random>
 #include <vector>
-
-#include <gtest/gtest.h>
-
-#include "runtime/backends/cpu/CpuKernel.h"
 
 namespace qrt::cpu::test {
 

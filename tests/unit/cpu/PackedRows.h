@@ -5,9 +5,9 @@
 #ifndef TESTS_UNIT_CPU_PACKEDROWS_H
 #define TESTS_UNIT_CPU_PACKEDROWS_H
 
-#include <algorithm>
-
 #include "tests/unit/cpu/KernelHarness.h"
+
+#include <algorithm>
 
 namespace qrt::cpu::test {
 

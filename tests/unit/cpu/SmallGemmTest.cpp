@@ -5,11 +5,10 @@
 #include "runtime/backends/cpu/SmallGemm.h"
 
 #include <cmath>
+#include <gtest/gtest.h>
 #include <limits>
 #include <random>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 using namespace qrt::cpu::plain;
 

@@ -4,10 +4,9 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <gtest/gtest.h>
 #include <thread>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 using qrt::ThreadPool;
 

@@ -2,9 +2,8 @@
 #include "runtime/backends/cpu/VectorMath.h"
 
 #include <cmath>
-#include <limits>
-
 #include <gtest/gtest.h>
+#include <limits>
 
 using namespace qrt::cpu::plain;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Functions, single ops and regions; what is refused; random inputs.
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "tests/unit/qt/ReferenceHarness.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <cmath>
 

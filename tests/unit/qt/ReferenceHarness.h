@@ -7,6 +7,7 @@
 #include "dialects/qt/Qt.h"
 #include "dialects/qt/reference/Evaluator.h"
 #include "dialects/qt/reference/RandomInputs.h"
+
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 

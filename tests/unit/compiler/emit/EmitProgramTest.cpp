@@ -2,13 +2,15 @@
 //
 // A module goes out as bytes; the runtime's own loader, which trusts nothing, reads them back.
 #include "compiler/emit/EmitProgram.h"
+
 #include "compiler/Passes.h"
 #include "compiler/emit/MemoryReport.h"
+#include "runtime/base/SegmentTable.h"
+#include "runtime/program/Program.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
-#include "runtime/base/SegmentTable.h"
-#include "runtime/program/Program.h"
 
 #include <gtest/gtest.h>
 

@@ -6,15 +6,15 @@
 #include "compiler/emit/EmitProgram.h"
 #include "compiler/emit/MemoryReport.h"
 #include "dialects/step/Step.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Parser/Parser.h"
 #include "models/qwen/Qwen35.h"
 #include "runtime/program/Program.h"
 
-#include <map>
-#include <set>
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
 
 #include <gtest/gtest.h>
+#include <map>
+#include <set>
 
 using namespace mlir;
 

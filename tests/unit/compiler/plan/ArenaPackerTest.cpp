@@ -2,9 +2,8 @@
 #include "compiler/plan/ArenaPacker.h"
 
 #include <chrono>
-#include <random>
-
 #include <gtest/gtest.h>
+#include <random>
 
 using namespace qcc;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/plan/Views.h"
+
 #include "compiler/plan/Footprint.h"
 
+#include <gtest/gtest.h>
 #include <random>
 #include <set>
-
-#include <gtest/gtest.h>
 
 using namespace qcc;
 using llvm::SmallVector;

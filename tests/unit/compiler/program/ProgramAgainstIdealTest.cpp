@@ -6,11 +6,12 @@
 #include "compiler/emit/EmitProgram.h"
 #include "dialects/qt/reference/RandomInputs.h"
 #include "dialects/step/Step.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "models/qwen/Qwen35.h"
 #include "runtime/backends/cpu/CpuDevice.h"
 #include "runtime/executor/Session.h"
 #include "runtime/train/LoadWeights.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/raise/CheckRaised.h"
 
-#include <gtest/gtest.h>
-
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
+
+#include <gtest/gtest.h>
 
 using namespace mlir;
 

@@ -2,13 +2,14 @@
 //
 // Raising and forming change no number: the evaluator gives the same loss, hidden states and directional derivatives
 // for the model as it is written, raised and formed.
-#include <gtest/gtest.h>
-
 #include "compiler/Passes.h"
 #include "dialects/qt/reference/RandomInputs.h"
+#include "models/qwen/Qwen35.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
-#include "models/qwen/Qwen35.h"
+
+#include <gtest/gtest.h>
 
 using namespace mlir;
 using namespace qt::reference;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/raise/Multilinear.h"
 
-#include <gtest/gtest.h>
-
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
+
+#include <gtest/gtest.h>
 
 using namespace mlir;
 

@@ -2,7 +2,6 @@
 //
 // A process that is killed at any system call of a save leaves the previous file, whole (docs/failures.md, row 30).
 #include "runtime/base/File.h"
-
 #include "tests/unit/runtime/support/LethalCalls.h"
 #include "tests/unit/runtime/support/StatusMatchers.h"
 #include "tests/unit/runtime/support/TempDirectory.h"

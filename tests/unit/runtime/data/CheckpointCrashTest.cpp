@@ -3,7 +3,6 @@
 // A save of several shards that is killed at any system call leaves a directory that is refused, until all of it is
 // there; and the previous checkpoint, in its own directory, loads (docs/failures.md, row 30).
 #include "runtime/data/Checkpoint.h"
-
 #include "tests/unit/runtime/support/LethalCalls.h"
 #include "tests/unit/runtime/support/StatusMatchers.h"
 #include "tests/unit/runtime/support/TempDirectory.h"

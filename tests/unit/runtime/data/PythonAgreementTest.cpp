@@ -3,7 +3,6 @@
 // tools/tokenize.py and this library write token data each by itself: the same documents must give the same shards, and
 // what Python writes must open.
 #include "runtime/data/TokenData.h"
-
 #include "tests/unit/runtime/support/Shards.h"
 #include "tests/unit/runtime/support/TempDirectory.h"
 

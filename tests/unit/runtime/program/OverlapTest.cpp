@@ -2,7 +2,6 @@
 #include "runtime/program/Overlap.h"
 
 #include <gtest/gtest.h>
-
 #include <random>
 #include <set>
 

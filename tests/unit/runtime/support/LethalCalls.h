@@ -5,9 +5,8 @@
 #ifndef TESTS_UNIT_RUNTIME_SUPPORT_LETHALCALLS_H
 #define TESTS_UNIT_RUNTIME_SUPPORT_LETHALCALLS_H
 
-#include <gtest/gtest.h>
-
 #include <csignal>
+#include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -7,7 +7,6 @@
 #include "runtime/base/Status.h"
 
 #include <gtest/gtest.h>
-
 #include <string>
 
 namespace qrt::test {

@@ -4,10 +4,9 @@
 #ifndef TESTS_UNIT_RUNTIME_SUPPORT_TEMPDIRECTORY_H
 #define TESTS_UNIT_RUNTIME_SUPPORT_TEMPDIRECTORY_H
 
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <filesystem>
+#include <gtest/gtest.h>
 #include <string>
 
 namespace qrt::test {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/train/ExportCheckpoint.h"
 
+#include "runtime/train/Initialize.h"
 #include "tests/unit/runtime/support/TempDirectory.h"
 #include "tests/unit/runtime/support/TinyCheckpoint.h"
 #include "tests/unit/runtime/support/TinySession.h"
-
-#include "runtime/train/Initialize.h"
 
 namespace qrt {
 namespace {

@@ -2,7 +2,6 @@
 //
 // An export that dies at any system call leaves nothing under its name, and the next one works.
 #include "runtime/train/ExportCheckpoint.h"
-
 #include "tests/unit/runtime/support/LethalCalls.h"
 #include "tests/unit/runtime/support/TempDirectory.h"
 #include "tests/unit/runtime/support/TinyCheckpoint.h"
