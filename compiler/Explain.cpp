@@ -32,6 +32,7 @@ std::vector<std::string> textsOf(const remark::detail::Remark::Arg &arg) {
   return texts;
 }
 
+/// Collects the remarks of a context: what was formed, and what was missed.
 class RemarkCollector : public remark::detail::MLIRRemarkStreamerBase {
 public:
   RemarkCollector(std::vector<Explanation::Formed> &formed, std::vector<Explanation::Missed> &missed)
@@ -334,14 +335,14 @@ void Explanation::print(ModuleOp module, llvm::raw_ostream &out) const {
     out << "the model, as far as it was formed\n";
   Printer printer(out, costs);
   Cost allForward, allBackward;
-  llvm::SmallPtrSet<const void *, 32> printed;
+  llvm::DenseSet<StringRef> printed;
   for (auto &[first, layer] : layers) {
-    if (printed.contains(first.data()))
+    if (printed.contains(first))
       continue;
     SmallVector<StringRef> alike;
     for (auto &[name, other] : layers)
-      if (!printed.contains(name.data()) && other == layer) {
-        printed.insert(name.data());
+      if (!printed.contains(name) && other == layer) {
+        printed.insert(name);
         alike.push_back(name);
       }
     int ops = 0;

@@ -32,13 +32,17 @@ std::string describe(Value value) {
   return "argument " + std::to_string(cast<BlockArgument>(value).getArgNumber());
 }
 
+void eraseDeadOps(Block &block) {
+  // Users come after what they use, so that going backwards finds whole chains.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
 void eraseDeadOps(ModuleOp module) {
   module.walk([](FunctionOpInterface func) {
     for (Block &block : func.getFunctionBody())
-      // Users come after what they use, so that going backwards finds whole chains.
-      for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-        if (isOpTriviallyDead(&op))
-          op.erase();
+      eraseDeadOps(block);
   });
 }
 

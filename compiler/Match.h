@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the passes that look for a subgraph share.
+// What the passes share that look for a subgraph and replace it.
 #ifndef COMPILER_MATCH_H
 #define COMPILER_MATCH_H
 
-#include "dialects/qt/Qt.h"
+#include "dialects/qt/TypeChecks.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -24,7 +24,8 @@ llvm::SmallVector<mlir::Operation *> readersOf(mlir::Value value);
 /// A value in a message: the op that computes it, or the argument that it is.
 std::string describe(mlir::Value value);
 
-/// Removes the ops of all functions that have no effect and no users.
+/// Erases the ops of a block, or of all functions, that have no effect and no users.
+void eraseDeadOps(mlir::Block &block);
 void eraseDeadOps(mlir::ModuleOp module);
 
 } // namespace qcc

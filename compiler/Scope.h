@@ -34,6 +34,12 @@ inline llvm::StringRef mergeScopes(llvm::ArrayRef<mlir::Operation *> ops) {
   return commonDottedPrefix(scopes);
 }
 
+/// Gives an op the scope of another, if that has one.
+inline void copyScope(mlir::Operation *from, mlir::Operation *to) {
+  if (mlir::Attribute scope = from->getAttr(qt::kScopeAttr))
+    to->setAttr(qt::kScopeAttr, scope);
+}
+
 /// Gives an op a scope, unless it is empty.
 inline void setScope(mlir::Operation *op, llvm::StringRef scope) {
   if (!scope.empty())

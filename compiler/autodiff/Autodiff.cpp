@@ -8,7 +8,6 @@
 using namespace mlir;
 
 namespace qcc {
-
 namespace {
 
 /// Gives every op that is inserted the scope of the op it is the adjoint of.
@@ -191,12 +190,6 @@ Value asAccumulator(OpBuilder &builder, Value gradient) {
   if (auto cast = gradient.getDefiningOp<qt::CastOp>(); cast && cast.getX().getType() == wide)
     return cast.getX();
   return qt::CastOp::create(builder, gradient.getLoc(), wide, gradient);
-}
-
-void eraseDeadOps(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
 }
 
 } // namespace qcc

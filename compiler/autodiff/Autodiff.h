@@ -28,9 +28,6 @@ mlir::FailureOr<Contributions> appendReversePass(mlir::func::FuncOp function, ml
 /// it and nobody reads it yet, else cast.
 mlir::Value asAccumulator(mlir::OpBuilder &builder, mlir::Value gradient);
 
-/// Erases the ops of a body that have no effect and no user.
-void eraseDeadOps(mlir::Block &block);
-
 } // namespace qcc
 
 #endif // COMPILER_AUTODIFF_AUTODIFF_H

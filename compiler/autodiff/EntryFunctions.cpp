@@ -2,7 +2,9 @@
 //
 // From the model to what a run calls: @step, @accumulate, @apply, @eval (docs/design.md, Entry functions), and the
 // optimizer's state.
+#include "compiler/Match.h"
 #include "compiler/Passes.h"
+#include "compiler/Scope.h"
 #include "compiler/autodiff/Autodiff.h"
 #include "compiler/autodiff/TrainedSymbols.h"
 #include "dialects/qt/Entries.h"
@@ -80,9 +82,11 @@ private:
       return model_.emitOpError("expected one result, of the role loss, got one without that role");
     if (!model_.getBody().hasOneBlock())
       return model_.emitOpError("expected a body of one block");
-    for (StringRef name : {"step", "accumulate", "apply", "eval"})
-      if (Operation *other = symbols_.lookup(name); other && other != model_)
-        return other->emitError("expected the name @") << name << " to be free for an entry function";
+    for (qt::EntryKind kind :
+         {qt::EntryKind::Step, qt::EntryKind::Accumulate, qt::EntryKind::Apply, qt::EntryKind::Eval})
+      if (Operation *other = symbols_.lookup(qt::stringifyEntryKind(kind)); other && other != model_)
+        return other->emitError("expected the name @")
+               << qt::stringifyEntryKind(kind) << " to be free for an entry function";
     return success();
   }
 
@@ -134,9 +138,10 @@ private:
 
   RankedTensorType countersType() { return RankedTensorType::get(2, builder_.getI64Type()); }
 
-  func::FuncOp cloneModel(StringRef name, qt::EntryKind kind) {
+  /// A clone of the model, named after its kind.
+  func::FuncOp cloneModel(qt::EntryKind kind) {
     func::FuncOp clone = model_.clone();
-    clone.setName(name);
+    clone.setName(qt::stringifyEntryKind(kind));
     clone->setAttr(qt::kEntryAttr, qt::EntryKindAttr::get(builder_.getContext(), kind));
     builder_.setInsertionPoint(model_);
     builder_.insert(clone);
@@ -188,14 +193,14 @@ private:
       }
       builder_.setInsertionPointAfterValue(contribution);
       total = qt::AddOp::create(builder_, contribution.getLoc(), total, contribution);
-      if (Attribute scope = source ? source->getAttr(qt::kScopeAttr) : Attribute())
-        total.getDefiningOp()->setAttr(qt::kScopeAttr, scope);
+      if (source)
+        copyScope(source, total.getDefiningOp());
     }
     return total;
   }
 
   LogicalResult buildStep() {
-    func::FuncOp function = cloneModel("step", qt::EntryKind::Step);
+    func::FuncOp function = cloneModel(qt::EntryKind::Step);
     FailureOr<Contributions> contributions = differentiate(function);
     if (failed(contributions))
       return failure();
@@ -208,7 +213,7 @@ private:
       auto watch =
           qt::WatchOp::create(builder_, gradient.getLoc(), gradient, each.name(), /*gradient=*/builder_.getUnitAttr());
       if (Operation *source = gradient.getDefiningOp())
-        scoped(watch, source->getAttrOfType<StringAttr>(qt::kScopeAttr));
+        copyScope(source, watch);
     }
     appendResult(function, buildOptimizer(function, gradients), qt::ResultRole::GradNorm);
     eraseDeadOps(body);
@@ -216,7 +221,7 @@ private:
   }
 
   LogicalResult buildAccumulate() {
-    func::FuncOp function = cloneModel("accumulate", qt::EntryKind::Accumulate);
+    func::FuncOp function = cloneModel(qt::EntryKind::Accumulate);
     function.walk([](qt::WatchOp watch) { watch.erase(); });
     FailureOr<Contributions> contributions = differentiate(function);
     if (failed(contributions))
@@ -230,7 +235,6 @@ private:
       SmallVector<Value> &parts = (*contributions)[each.name()];
       if (Operation *first = parts.front().getDefiningOp())
         before->moveBefore(first);
-      scoped(before, StringAttr());
       gradients.push_back(sum(before, parts));
     }
     builder_.setInsertionPoint(body.getTerminator());
@@ -242,7 +246,8 @@ private:
 
   void buildApply() {
     builder_.setInsertionPoint(model_);
-    auto function = func::FuncOp::create(builder_, model_.getLoc(), "apply", builder_.getFunctionType({}, {}));
+    auto function = func::FuncOp::create(builder_, model_.getLoc(), qt::stringifyEntryKind(qt::EntryKind::Apply),
+                                         builder_.getFunctionType({}, {}));
     symbols_.insert(function);
     function->setAttr(qt::kEntryAttr, qt::EntryKindAttr::get(builder_.getContext(), qt::EntryKind::Apply));
     Block *body = function.addEntryBlock();
@@ -255,14 +260,14 @@ private:
     appendResult(function, buildOptimizer(function, gradients), qt::ResultRole::GradNorm);
     for (Trained &each : trained_) {
       auto zeros = qt::ZerosOp::create(builder_, each.symbol->getLoc(), each.gradient.getType());
-      scoped(zeros, optimizerScope());
+      setScope(zeros, kOptimizerScope);
       update(each.gradient, zeros);
     }
   }
 
   /// The model, and the loss of each trained row where it comes from the fused head.
   void buildEval() {
-    func::FuncOp function = cloneModel("eval", qt::EntryKind::Eval);
+    func::FuncOp function = cloneModel(qt::EntryKind::Eval);
     auto head = returnOf(function).getOperand(0).getDefiningOp<qt::LinearCrossEntropyOp>();
     if (!head)
       return;
@@ -289,9 +294,9 @@ private:
     Location loc = model_.getLoc();
     Type scalar = RankedTensorType::get({}, cast<RankedTensorType>(model_.getResultTypes()[0]).getElementType());
     auto norm = qt::GlobalNormOp::create(builder_, loc, scalar, gradients);
-    scoped(norm, optimizerScope());
+    setScope(norm, kOptimizerScope);
     auto counted = qt::OptimizerStepOp::create(builder_, loc, countersType(), norm, read(counters_));
-    scoped(counted, optimizerScope());
+    setScope(counted, kOptimizerScope);
 
     SmallVector<std::pair<Operation *, Value>> updates{{counters_, counted.getUpdated()}};
     for (auto [each, gradient] : llvm::zip_equal(trained_, gradients)) {
@@ -307,7 +312,7 @@ private:
       auto step = qt::AdamWOp::create(builder_, each.symbol->getLoc(), weight.getType(), expAvg.getType(),
                                       expAvgSq.getType(), master ? master.getType() : Type(), gradient, norm, counted,
                                       hyper, seed, weight, expAvg, expAvgSq, master, decay, members);
-      scoped(step, optimizerScope());
+      setScope(step, kOptimizerScope);
       updates.push_back({each.symbol, step.getNewWeight()});
       updates.push_back({each.expAvg, step.getNewExpAvg()});
       updates.push_back({each.expAvgSq, step.getNewExpAvgSq()});
@@ -319,24 +324,17 @@ private:
     return norm;
   }
 
-  StringAttr optimizerScope() { return builder_.getStringAttr(kOptimizerScope); }
-
-  static void scoped(Operation *op, StringAttr scope) {
-    if (scope)
-      op->setAttr(qt::kScopeAttr, scope);
-  }
-
   Value read(Operation *symbol) {
     auto op = qt::ReadOp::create(builder_, symbol->getLoc(), bufferType(symbol),
                                  FlatSymbolRefAttr::get(SymbolTable::getSymbolName(symbol)));
-    scoped(op, optimizerScope());
+    setScope(op, kOptimizerScope);
     return op;
   }
 
   void update(Operation *symbol, Value value) {
-    scoped(qt::UpdateOp::create(builder_, symbol->getLoc(), FlatSymbolRefAttr::get(SymbolTable::getSymbolName(symbol)),
-                                value),
-           optimizerScope());
+    auto op = qt::UpdateOp::create(builder_, symbol->getLoc(),
+                                   FlatSymbolRefAttr::get(SymbolTable::getSymbolName(symbol)), value);
+    setScope(op, kOptimizerScope);
   }
 
   ModuleOp module_;

@@ -13,6 +13,33 @@ namespace fb = qrt::fb;
 namespace qcc {
 namespace {
 
+// The dialects spell the enumerations of the schema again; values pass from one to the other by a cast.
+#define QCC_SAME(dialect, Enum, name)                                                                                  \
+  static_assert(static_cast<int>(dialect::Enum::name) == static_cast<int>(fb::Enum##_##name))
+QCC_SAME(step, Space, State);
+QCC_SAME(step, Space, Gradients);
+QCC_SAME(step, Space, Io);
+QCC_SAME(step, Space, Transient);
+QCC_SAME(qt, EntryKind, Step);
+QCC_SAME(qt, EntryKind, Accumulate);
+QCC_SAME(qt, EntryKind, Apply);
+QCC_SAME(qt, EntryKind, Eval);
+QCC_SAME(qt, ArgumentRole, Ids);
+QCC_SAME(qt, ArgumentRole, Labels);
+QCC_SAME(qt, ArgumentRole, EmbeddingOrder);
+QCC_SAME(qt, ArgumentRole, Segments);
+QCC_SAME(qt, ArgumentRole, InverseTokens);
+QCC_SAME(qt, ArgumentRole, Hyper);
+QCC_SAME(qt, ArgumentRole, Seed);
+QCC_SAME(qt, ResultRole, Loss);
+QCC_SAME(qt, ResultRole, RowLoss);
+QCC_SAME(qt, ResultRole, GradNorm);
+QCC_SAME(qt, InitKind, Zeros);
+QCC_SAME(qt, InitKind, Ones);
+QCC_SAME(qt, InitKind, Normal);
+QCC_SAME(qt, InitKind, LogUniform);
+#undef QCC_SAME
+
 /// Texts by index, each once.
 class StringTable {
 public:

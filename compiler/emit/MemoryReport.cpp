@@ -3,6 +3,7 @@
 
 #include "compiler/plan/Lifetimes.h"
 #include "dialects/step/Step.h"
+#include "runtime/base/Digits.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -78,18 +79,8 @@ void reportEntry(step::EntryOp entry, MemoryReport::Entry &out) {
       out.peakScope = scope.getValue().str();
 }
 
-/// 1234567 as "1,234,567".
-std::string withCommas(int64_t number) {
-  std::string text = std::to_string(number);
-  for (size_t i = text.size(); i > 3;) {
-    i -= 3;
-    text.insert(i, ",");
-  }
-  return text;
-}
-
 void printLine(llvm::raw_ostream &out, StringRef name, int64_t bytes) {
-  out << llvm::formatv("  {0,-44}{1,20}", name, withCommas(bytes))
+  out << llvm::formatv("  {0,-44}{1,20}", name, qrt::groupDigits(bytes))
       << llvm::format("%12.3f\n", static_cast<double>(bytes) / (1 << 30));
 }
 

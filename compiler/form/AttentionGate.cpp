@@ -43,9 +43,9 @@ LogicalResult form(qt::AttentionOp attention, qt::MulOp mul, Why &why) {
     return failure();
   }
   Value gate = withoutCasts(sigmoid.getX());
-  RankedTensorType type = tensorTypeOf(attention.getY());
-  if (tensorTypeOf(gate).getElementType() != type.getElementType() ||
-      tensorTypeOf(factor).getShape() != tensorTypeOf(mul.getResult()).getShape()) {
+  RankedTensorType type = qt::tensorType(attention.getY());
+  if (qt::tensorType(gate).getElementType() != type.getElementType() ||
+      qt::tensorType(factor).getShape() != qt::tensorType(mul.getResult()).getShape()) {
     why = "expected a gate of the attention's type; got " + describe(gate);
     return failure();
   }
@@ -72,7 +72,7 @@ LogicalResult form(qt::AttentionOp attention, qt::MulOp mul, Why &why) {
                                        attention.getDocs(), attention.getQ(), attention.getK(), attention.getV(),
                                        reshaped(gate, type), attention.getScaleAttr());
   setScope(gated, scopeOf(attention));
-  y.replaceAllUsesWith(reshaped(gated.getY(), tensorTypeOf(y)));
+  y.replaceAllUsesWith(reshaped(gated.getY(), qt::tensorType(y)));
   reportFormed(gated, {y});
   return success();
 }

@@ -52,13 +52,13 @@ FailureOr<OpBuilder> placeFor(ArrayRef<Value> operands, ArrayRef<Value> replaced
 }
 
 Value roundedTo(Type element, Value value) {
-  if (tensorTypeOf(value).getElementType() == element)
+  if (qt::tensorType(value).getElementType() == element)
     return value;
   SmallVector<Operation *> readers = readersOf(value);
   if (readers.size() != 1)
     return {};
   auto cast = dyn_cast<qt::CastOp>(readers.front());
-  return cast && tensorTypeOf(cast.getResult()).getElementType() == element ? cast.getResult() : Value();
+  return cast && qt::tensorType(cast.getResult()).getElementType() == element ? cast.getResult() : Value();
 }
 
 Value otherFactor(qt::MulOp mul, Value factor) {

@@ -30,10 +30,6 @@ mlir::Value roundedTo(mlir::Type element, mlir::Value value);
 /// The other factor of a product, casts aside, if `factor` is one of the two; null otherwise.
 mlir::Value otherFactor(qt::MulOp mul, mlir::Value factor);
 
-inline mlir::RankedTensorType tensorTypeOf(mlir::Value value) {
-  return mlir::cast<mlir::RankedTensorType>(value.getType());
-}
-
 } // namespace qcc
 
 #endif // COMPILER_FORM_COMPOUND_H

@@ -102,9 +102,9 @@ LogicalResult Former::matchRows() {
   if (norms[0].getEps() != norms[1].getEps())
     return differs("expected one eps of the norms of q and k; got different ones");
   eps_ = norms[0].getEpsAttr();
-  Type element = tensorTypeOf(conv_.getX()).getElementType();
+  Type element = qt::tensorType(conv_.getX()).getElementType();
   for (Value rows : {rule_.getQ(), rule_.getK(), rule_.getV()})
-    if (tensorTypeOf(rows).getElementType() != element)
+    if (qt::tensorType(rows).getElementType() != element)
       return differs("expected q, k and v in the convolution's element type; got another one");
   return success();
 }
@@ -114,8 +114,8 @@ LogicalResult Former::matchBeta() {
   if (!sigmoid)
     return differs("expected beta to be a sigmoid; got " + describe(withoutCasts(rule_.getBeta())));
   b_ = withoutCasts(sigmoid.getX());
-  Type element = tensorTypeOf(conv_.getX()).getElementType();
-  if (rule_.getBeta().getType() != b_.getType() || tensorTypeOf(b_).getElementType() != element)
+  Type element = qt::tensorType(conv_.getX()).getElementType();
+  if (rule_.getBeta().getType() != b_.getType() || qt::tensorType(b_).getElementType() != element)
     return differs("expected b and beta in the convolution's element type; got another one");
   merged_.push_back(sigmoid);
   return success();
@@ -158,9 +158,9 @@ LogicalResult Former::matchDecay() {
     return differs("expected g's softplus of a sum; got of " + describe(withoutCasts(softplus.getX())));
   a_ = withoutRepeats(add.getLhs());
   dtBias_ = withoutRepeats(add.getRhs());
-  if (tensorTypeOf(a_).getRank() < tensorTypeOf(dtBias_).getRank())
+  if (qt::tensorType(a_).getRank() < qt::tensorType(dtBias_).getRank())
     std::swap(a_, dtBias_);
-  if (a_.getType() != b_.getType() || tensorTypeOf(dtBias_).getRank() != 1 || tensorTypeOf(aLog_).getRank() != 1)
+  if (a_.getType() != b_.getType() || qt::tensorType(dtBias_).getRank() != 1 || qt::tensorType(aLog_).getRank() != 1)
     return differs("expected a of b's type, and a_log and dt_bias of one number a head; got " + describe(a_) + ", " +
                    describe(aLog_) + " and " + describe(dtBias_) + " of other shapes");
   merged_.append({softplus, exp});

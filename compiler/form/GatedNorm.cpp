@@ -39,7 +39,7 @@ LogicalResult form(qt::PlainRmsNormOp norm, Why &why) {
     why = "expected a gate of the normed tensor's type; got " + describe(z);
     return failure();
   }
-  Value y = roundedTo(tensorTypeOf(x).getElementType(), mul.getResult());
+  Value y = roundedTo(qt::tensorType(x).getElementType(), mul.getResult());
   if (!y) {
     why = "expected the product in the normed tensor's element type";
     return failure();

@@ -48,9 +48,9 @@ LogicalResult form(qt::CrossEntropyOp loss, Why &why) {
     return failure();
   int64_t trained = cast<qt::SegmentsType>(docs.getType()).getTrained();
   auto gathered = [&](Value rows) -> Value {
-    SmallVector<int64_t> shape(tensorTypeOf(rows).getShape());
+    SmallVector<int64_t> shape(qt::tensorType(rows).getShape());
     shape[0] = trained;
-    auto gather = qt::GatherRowsOp::create(*builder, loss.getLoc(), tensorTypeOf(rows).clone(shape), docs, rows);
+    auto gather = qt::GatherRowsOp::create(*builder, loss.getLoc(), qt::tensorType(rows).clone(shape), docs, rows);
     setScope(gather, scopeOf(linear));
     return gather.getOut();
   };

@@ -28,7 +28,7 @@ struct Member {
   /// What members of a pack have in common: trainability, and the types of weight and result.
   auto kind() {
     return std::tuple(parameter.getFrozen(), type().getElementType(), type().getDimSize(1),
-                      tensorTypeOf(linear.getY()).getElementType());
+                      qt::tensorType(linear.getY()).getElementType());
   }
   std::string describeKind() {
     std::string text;
@@ -125,7 +125,7 @@ void Packer::join(MutableArrayRef<Member> members) {
   Location loc = first.getLoc();
   builder.setInsertionPoint(first);
   auto read = qt::ReadOp::create(builder, loc, weightType, FlatSymbolRefAttr::get(symbol));
-  RankedTensorType y = tensorTypeOf(first.getY());
+  RankedTensorType y = qt::tensorType(first.getY());
   auto linear = qt::LinearOp::create(builder, loc, y.clone({y.getDimSize(0), rows}), first.getX(), read.getValue());
   auto split = qt::SplitOp::create(builder, loc, parts, linear.getY(), builder.getI64IntegerAttr(1));
   for (Operation *op : {read.getOperation(), linear.getOperation(), split.getOperation()})

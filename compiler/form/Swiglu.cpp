@@ -42,7 +42,7 @@ LogicalResult form(qt::SiluOp silu, Why &why) {
     why = "expected a factor of the gate's type; got " + describe(up);
     return failure();
   }
-  Value y = roundedTo(tensorTypeOf(gate).getElementType(), mul.getResult());
+  Value y = roundedTo(qt::tensorType(gate).getElementType(), mul.getResult());
   if (!y) {
     why = "expected the product in the gate's element type";
     return failure();

@@ -3,6 +3,7 @@
 // Sums of gradients go into the ops that compute a term of them: a product adds with its beta, a kernel to what it
 // finds in its output.
 #include "compiler/Passes.h"
+#include "compiler/Scope.h"
 #include "dialects/qt/Accumulation.h"
 #include "dialects/qt/Entries.h"
 
@@ -22,6 +23,8 @@ bool isKnownBefore(Value value, Operation *op) {
   return !source || source->isBeforeInBlock(op);
 }
 
+Value otherTerm(qt::AddOp add, Value term) { return add.getLhs() == term ? add.getRhs() : add.getLhs(); }
+
 /// The sum that alone reads `term` and adds it to something of the same type that is known before `op`; null if there
 /// is none.
 qt::AddOp sumOf(Value term, Operation *op) {
@@ -30,11 +33,8 @@ qt::AddOp sumOf(Value term, Operation *op) {
   auto add = dyn_cast<qt::AddOp>(*term.user_begin());
   if (!add || add.getLhs().getType() != add.getRhs().getType() || add.getLhs() == add.getRhs())
     return {};
-  Value other = add.getLhs() == term ? add.getRhs() : add.getLhs();
-  return isKnownBefore(other, op) ? add : qt::AddOp();
+  return isKnownBefore(otherTerm(add, term), op) ? add : qt::AddOp();
 }
-
-Value otherTerm(qt::AddOp add, Value term) { return add.getLhs() == term ? add.getRhs() : add.getLhs(); }
 
 /// Gives a gradient op its `into`, if at least one of its weight gradients is added to a value that nothing else reads.
 /// Gradients that are not summed are added to zeros.
@@ -59,8 +59,7 @@ void fuseWeightGradients(Operation *op) {
       continue;
     }
     auto zeros = qt::ZerosOp::create(builder, op->getLoc(), result.getType());
-    if (Attribute scope = op->getAttr(qt::kScopeAttr))
-      zeros->setAttr(qt::kScopeAttr, scope);
+    copyScope(op, zeros);
     into.push_back(zeros);
   }
   for (auto [result, sum] : llvm::zip_equal(results, sums)) {

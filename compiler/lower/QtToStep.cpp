@@ -2,6 +2,7 @@
 //
 // Static entry functions become step programs: the plan of each, spelled in the step dialect.
 #include "compiler/Passes.h"
+#include "compiler/Scope.h"
 #include "compiler/lower/Target.h"
 #include "compiler/plan/EntryPlan.h"
 #include "dialects/qt/Entries.h"
@@ -43,17 +44,12 @@ public:
       for (; watch != plan_.watches.end() && watch->instruction == static_cast<int64_t>(i); ++watch) {
         qt::WatchOp op = watch->op;
         Value value = viewValue(watch->view, op.getLoc());
-        setScope(op, step::WatchOp::create(builder_, op.getLoc(), value, op.getNameAttr(), op.getGradientAttr()));
+        copyScope(op, step::WatchOp::create(builder_, op.getLoc(), value, op.getNameAttr(), op.getGradientAttr()));
       }
     }
   }
 
 private:
-  void setScope(Operation *from, Operation *to) {
-    if (Attribute scope = from->getAttr(qt::kScopeAttr))
-      to->setAttr(qt::kScopeAttr, scope);
-  }
-
   Value bufferValue(unsigned index, Location loc) {
     Value &value = buffers_[index];
     if (value)
@@ -120,7 +116,7 @@ private:
       written = step::FillOp::create(builder_, loc, values[0]);
       break;
     }
-    setScope(instruction.op, written);
+    copyScope(instruction.op, written);
   }
 
   const EntryPlan &plan_;

@@ -12,8 +12,7 @@ using namespace mlir;
 namespace qcc {
 namespace {
 
-/// The shape in memory: a segments value is its table.
-ArrayRef<int64_t> shapeOf(MemRefType type) { return type.getShape(); }
+/// A value in memory: of a segments value its table.
 MemRefType memoryOf(Value value) { return step::memoryType(value.getType()); }
 
 class EntryPlanner {
@@ -30,7 +29,7 @@ private:
     return plan_.buffers.size() - 1;
   }
   BufferView newTransient(MemRefType type) {
-    return wholeBuffer(newBuffer({.space = step::Space::Transient, .type = type}), shapeOf(type));
+    return wholeBuffer(newBuffer({.space = step::Space::Transient, .type = type}), type.getShape());
   }
   BufferView stateView(StringAttr symbol, Type type);
   LogicalResult makeIoBuffers();
@@ -94,7 +93,7 @@ BufferView EntryPlanner::stateView(StringAttr symbol, Type type) {
   auto [it, isNew] = stateBuffers_.try_emplace(owner, 0);
   if (isNew)
     it->second = newBuffer({.space = place.space, .type = place.type, .symbol = owner, .offset = place.offset});
-  BufferView view = wholeBuffer(it->second, shapeOf(step::memoryType(type)));
+  BufferView view = wholeBuffer(it->second, step::memoryType(type).getShape());
   if (auto member = layout_.members.find(symbol); member != layout_.members.end())
     view.offset = member->second.offset;
   return view;
@@ -108,7 +107,7 @@ LogicalResult EntryPlanner::makeIoBuffers() {
                                      << argument.getArgNumber();
     MemRefType type = memoryOf(argument);
     unsigned buffer = newBuffer({.space = step::Space::Io, .type = type, .argument = role.getValue()});
-    views_[argument] = wholeBuffer(buffer, shapeOf(type));
+    views_[argument] = wholeBuffer(buffer, type.getShape());
   }
   auto returnOp = cast<func::ReturnOp>(function_.getBody().front().getTerminator());
   for (OpOperand &operand : returnOp->getOpOperands()) {
@@ -141,7 +140,7 @@ bool EntryPlanner::want(Value value, const BufferView &place) {
   if (!op || wanted_.contains(value))
     return false;
   if (auto reshape = dyn_cast<qt::ReshapeOp>(op)) {
-    std::optional<BufferView> source = reshapeView(place, shapeOf(memoryOf(reshape.getX())));
+    std::optional<BufferView> source = reshapeView(place, memoryOf(reshape.getX()).getShape());
     if (!source || !want(reshape.getX(), *source))
       return false;
   } else if (auto kernel = dyn_cast<qt::KernelBackedOpInterface>(op)) {
@@ -166,7 +165,7 @@ bool EntryPlanner::want(Value value, const BufferView &place) {
 
 void EntryPlanner::wantResults() {
   for (auto [value, buffer] : results_)
-    want(value, wholeBuffer(buffer, shapeOf(plan_.buffers[buffer].type)));
+    want(value, wholeBuffer(buffer, plan_.buffers[buffer].type.getShape()));
 }
 
 void EntryPlanner::wantUpdates() {
@@ -357,7 +356,7 @@ void EntryPlanner::visitGemm(Operation *op, Value c, Value a, Value b, Value int
 
 void EntryPlanner::visitReshape(qt::ReshapeOp op) {
   const BufferView source = views_.at(op.getX());
-  ArrayRef<int64_t> shape = shapeOf(memoryOf(op.getResult()));
+  ArrayRef<int64_t> shape = memoryOf(op.getResult()).getShape();
   if (std::optional<BufferView> view = reshapeView(source, shape)) {
     views_[op.getResult()] = *view;
     return;
@@ -470,7 +469,7 @@ void EntryPlanner::finishUpdates() {
 void EntryPlanner::finishResults() {
   Operation *terminator = function_.getBody().front().getTerminator();
   for (auto [value, buffer] : results_) {
-    BufferView target = wholeBuffer(buffer, shapeOf(plan_.buffers[buffer].type));
+    BufferView target = wholeBuffer(buffer, plan_.buffers[buffer].type.getShape());
     if (views_.at(value) != target)
       copy(terminator, target, views_.at(value));
   }

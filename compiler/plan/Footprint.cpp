@@ -44,18 +44,9 @@ bool Footprint::intersects(const Footprint &other) const {
          any_of(other.columns.intervals(), [&](auto &i) { return columns.intersects(i.first, i.second); });
 }
 
-/// The dimensions that matter, contiguous ones merged: (size, stride), outermost first. The innermost is a run of
-/// elements (stride 1).
-static SmallVector<std::pair<int64_t, int64_t>> mergedDims(const BufferView &view) {
-  SmallVector<std::pair<int64_t, int64_t>> dims;
-  for (auto [size, stride] : zip_equal(view.shape, view.strides)) {
-    if (size == 1)
-      continue;
-    if (!dims.empty() && dims.back().second == size * stride)
-      dims.back() = {dims.back().first * size, stride};
-    else
-      dims.push_back({size, stride});
-  }
+/// The merged dimensions, the innermost a run of elements (stride 1).
+static SmallVector<std::pair<int64_t, int64_t>> runsOf(const BufferView &view) {
+  SmallVector<std::pair<int64_t, int64_t>> dims = mergedDims(view);
   if (dims.empty() || dims.back().second != 1)
     dims.push_back({1, 1});
   return dims;
@@ -70,7 +61,7 @@ static void addRuns(ArrayRef<std::pair<int64_t, int64_t>> dims, int64_t offset, 
 }
 
 std::optional<Footprint> footprintOf(const BufferView &view, int64_t pitch) {
-  SmallVector<std::pair<int64_t, int64_t>> dims = mergedDims(view);
+  SmallVector<std::pair<int64_t, int64_t>> dims = runsOf(view);
   int64_t row = view.offset / pitch, column = view.offset % pitch;
   Footprint footprint{row, row + 1, {}};
   ArrayRef<std::pair<int64_t, int64_t>> inner = dims;
@@ -95,7 +86,7 @@ std::optional<Footprint> footprintOf(const BufferView &view, int64_t pitch) {
 int64_t commonPitch(ArrayRef<BufferView> views, int64_t elements) {
   int64_t pitch = 0;
   for (const BufferView &view : views)
-    if (auto dims = mergedDims(view); dims.size() > 1)
+    if (auto dims = runsOf(view); dims.size() > 1)
       pitch = std::max(pitch, dims[0].second);
   if (pitch == 0)
     return elements;

@@ -27,18 +27,22 @@ BufferView wholeBuffer(unsigned buffer, ArrayRef<int64_t> shape) {
   return view;
 }
 
-std::optional<BufferView> reshapeView(const BufferView &view, ArrayRef<int64_t> shape) {
-  BufferView result{view.buffer, view.offset, SmallVector<int64_t, 4>(shape), SmallVector<int64_t, 4>(shape.size(), 1)};
-  // The old dimensions that matter, merged wherever two are contiguous: (size, stride), outermost first.
-  SmallVector<std::pair<int64_t, int64_t>> merged;
+SmallVector<std::pair<int64_t, int64_t>> mergedDims(const BufferView &view) {
+  SmallVector<std::pair<int64_t, int64_t>> dims;
   for (auto [size, stride] : zip_equal(view.shape, view.strides)) {
     if (size == 1)
       continue;
-    if (!merged.empty() && merged.back().second == size * stride)
-      merged.back() = {merged.back().first * size, stride};
+    if (!dims.empty() && dims.back().second == size * stride)
+      dims.back() = {dims.back().first * size, stride};
     else
-      merged.push_back({size, stride});
+      dims.push_back({size, stride});
   }
+  return dims;
+}
+
+std::optional<BufferView> reshapeView(const BufferView &view, ArrayRef<int64_t> shape) {
+  BufferView result{view.buffer, view.offset, SmallVector<int64_t, 4>(shape), SmallVector<int64_t, 4>(shape.size(), 1)};
+  SmallVector<std::pair<int64_t, int64_t>> merged = mergedDims(view);
   // From the innermost dimension outwards, new dimensions fill up one merged dimension after the other.
   size_t old = merged.size();
   int64_t filled = 1;

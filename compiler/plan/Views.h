@@ -33,6 +33,9 @@ std::optional<BufferView> reshapeView(const BufferView &view, llvm::ArrayRef<int
 /// `size` indices of a dimension from `begin` on.
 BufferView partOfView(const BufferView &view, int64_t dim, int64_t begin, int64_t size);
 
+/// The dimensions that matter, those that are contiguous merged: (size, stride), outermost first. None is of size 1.
+llvm::SmallVector<std::pair<int64_t, int64_t>> mergedDims(const BufferView &view);
+
 /// Whether kernels can read and write it: the last dimension without gaps.
 bool hasContiguousRows(const BufferView &view);
 

@@ -18,8 +18,6 @@ namespace qcc {
 
 namespace {
 
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 /// Rows and where tokens, heads and width are among their dimensions.
 struct Role {
   Value rows;
@@ -91,7 +89,7 @@ LogicalResult Matcher::matchScores() {
   match_.mask = masked.getDefiningOp<qt::CausalMaskOp>();
   if (!match_.mask)
     return differs("expected a softmax of causally masked scores; got " + describe(masked));
-  RankedTensorType type = typeOf(match_.mask.getScores());
+  RankedTensorType type = qt::tensorType(match_.mask.getScores());
   if (type.getRank() != 3)
     return differs("expected scores [heads, tokens, tokens]; got " + Twine(type.getRank()) + " dimensions");
 
@@ -181,7 +179,8 @@ LogicalResult raise(qt::SoftmaxOp softmax, const Match &match, RaisedCheck &chec
     k = operandOf(builder, loc, match.k, {.scales = true});
     v = operandOf(builder, loc, match.v, {});
   }
-  if (int64_t keys = typeOf(k.value).getDimSize(2), values = typeOf(v.value).getDimSize(2); keys != values)
+  if (int64_t keys = qt::tensorType(k.value).getDimSize(2), values = qt::tensorType(v.value).getDimSize(2);
+      keys != values)
     return softmax.emitOpError() << "is not the attention there is a kernel for: expected values of the keys' width "
                                  << keys << "; got " << values;
 

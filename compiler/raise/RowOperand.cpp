@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/raise/RowOperand.h"
 
+#include "compiler/Match.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 
 namespace qcc {
 namespace {
-
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 bool isIdentity(ArrayRef<int64_t> permutation) {
   return llvm::all_of(llvm::enumerate(permutation),
@@ -27,10 +27,10 @@ SmallVector<int64_t> compose(ArrayRef<int64_t> first, ArrayRef<int64_t> second) 
 /// a row. Null if it is another reshape.
 Value repeatedHeadsOf(qt::ReshapeOp reshape, int64_t &repeat) {
   auto broadcast = reshape.getX().getDefiningOp<qt::BroadcastOp>();
-  RankedTensorType to = typeOf(reshape.getResult());
+  RankedTensorType to = qt::tensorType(reshape.getResult());
   if (!broadcast || to.getRank() != 3)
     return {};
-  RankedTensorType full = typeOf(broadcast.getResult());
+  RankedTensorType full = qt::tensorType(broadcast.getResult());
   if (full.getRank() != 4 || full.getDimSize(0) != to.getDimSize(0) || full.getDimSize(3) != to.getDimSize(2))
     return {};
   SmallVector<int64_t> heads = {full.getDimSize(0), full.getDimSize(1), full.getDimSize(3)};
@@ -38,13 +38,13 @@ Value repeatedHeadsOf(qt::ReshapeOp reshape, int64_t &repeat) {
   if (llvm::equal(broadcast.getDims(), ArrayRef<int64_t>{0, 1, 2, 3})) {
     SmallVector<int64_t> unit = {heads[0], heads[1], 1, heads[2]};
     auto inner = x.getDefiningOp<qt::ReshapeOp>();
-    if (!inner || typeOf(x).getShape() != ArrayRef(unit))
+    if (!inner || qt::tensorType(x).getShape() != ArrayRef(unit))
       return {};
     x = inner.getX();
   } else if (!llvm::equal(broadcast.getDims(), ArrayRef<int64_t>{0, 1, 3})) {
     return {};
   }
-  if (typeOf(x).getShape() != ArrayRef(heads))
+  if (qt::tensorType(x).getShape() != ArrayRef(heads))
     return {};
   repeat = full.getDimSize(2);
   return x;
@@ -54,7 +54,7 @@ Value repeatedHeadsOf(qt::ReshapeOp reshape, int64_t &repeat) {
 
 Value widenedFrom(Value value) {
   auto cast = value.getDefiningOp<qt::CastOp>();
-  if (!cast || typeOf(cast.getX()).getElementTypeBitWidth() >= typeOf(value).getElementTypeBitWidth())
+  if (!cast || qt::tensorType(cast.getX()).getElementTypeBitWidth() >= qt::tensorType(value).getElementTypeBitWidth())
     return {};
   return cast.getX();
 }
@@ -84,13 +84,13 @@ RowOperand absorbed(Value rows, Absorb absorb) {
 }
 
 void unifyElementTypes(OpBuilder &builder, Location loc, MutableArrayRef<Value> values) {
-  Type widest = typeOf(values.front()).getElementType();
+  Type widest = qt::tensorType(values.front()).getElementType();
   for (Value value : values)
-    if (typeOf(value).getElementTypeBitWidth() > widest.getIntOrFloatBitWidth())
-      widest = typeOf(value).getElementType();
+    if (qt::tensorType(value).getElementTypeBitWidth() > widest.getIntOrFloatBitWidth())
+      widest = qt::tensorType(value).getElementType();
   for (Value &value : values)
-    if (typeOf(value).getElementType() != widest)
-      value = qt::CastOp::create(builder, loc, typeOf(value).clone(widest), value);
+    if (qt::tensorType(value).getElementType() != widest)
+      value = qt::CastOp::create(builder, loc, qt::tensorType(value).clone(widest), value);
 }
 
 Value arranged(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> permutation) {
@@ -98,7 +98,7 @@ Value arranged(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> 
     return value;
   if (auto transpose = value.getDefiningOp<qt::TransposeOp>())
     return arranged(builder, loc, transpose.getX(), compose(transpose.getPermutation(), permutation));
-  auto type = typeOf(value);
+  auto type = qt::tensorType(value);
   SmallVector<int64_t> shape;
   for (int64_t dim : permutation)
     shape.push_back(type.getDimSize(dim));
@@ -131,7 +131,7 @@ void replaceRows(OpBuilder &builder, Value old, Value raised, ArrayRef<int64_t> 
       if (isIdentity(remaining))
         replaceRows(builder, transpose.getResult(), raised, remaining);
     } else if (auto cast = dyn_cast<qt::CastOp>(user)) {
-      if (typeOf(cast.getResult()).getElementType() == typeOf(raised).getElementType())
+      if (qt::tensorType(cast.getResult()).getElementType() == qt::tensorType(raised).getElementType())
         replaceRows(builder, cast.getResult(), raised, permutation);
     }
   }

@@ -4,6 +4,7 @@
 // the op that made it moves bytes and little else, and its inputs are kept anyway, a second run is cheaper than keeping
 // it (docs/kernels.md, bytes freed per recomputed millisecond).
 #include "compiler/Passes.h"
+#include "compiler/Scope.h"
 #include "compiler/remat/Backward.h"
 #include "dialects/qt/Entries.h"
 #include "dialects/qt/Residuals.h"
@@ -82,8 +83,7 @@ private:
     if (auto read = value.getDefiningOp<qt::ReadOp>())
       return builder.clone(*read)->getResult(0);
     auto barrier = qt::BarrierOp::create(builder, value.getLoc(), value, latestCotangent(reader));
-    if (Attribute scope = reader->getAttr(qt::kScopeAttr))
-      barrier->setAttr(qt::kScopeAttr, scope);
+    copyScope(reader, barrier);
     return barrier;
   }
 

@@ -131,24 +131,11 @@ SmallVector<KernelArgument> kernelArguments(KernelBackedOpInterface op) {
 static std::optional<qrt::TensorShape> shapeOf(Value value) {
   if (!value)
     return std::nullopt;
-  qrt::TensorShape shape;
-  if (auto segments = dyn_cast<SegmentsType>(value.getType())) {
-    shape.dtype = qrt::DType::I32;
-    shape.rank = 1;
-    shape.dims[0] = segmentTableBytes(segments) / static_cast<int64_t>(sizeof(int32_t));
-    shape.strides[0] = 1;
-    return shape;
-  }
+  if (auto segments = dyn_cast<SegmentsType>(value.getType()))
+    return qrt::denseShape(qrt::DType::I32,
+                           std::array{segmentTableBytes(segments) / static_cast<int64_t>(sizeof(int32_t))});
   auto type = cast<RankedTensorType>(value.getType());
-  shape.dtype = elementDType(type.getElementType());
-  shape.rank = static_cast<int>(type.getRank());
-  int64_t stride = 1;
-  for (int i = shape.rank - 1; i >= 0; --i) {
-    shape.dims[i] = type.getDimSize(i);
-    shape.strides[i] = stride;
-    stride *= type.getDimSize(i);
-  }
-  return shape;
+  return qrt::denseShape(elementDType(type.getElementType()), type.getShape());
 }
 
 double kernelFlops(Operation *op) {

@@ -23,14 +23,14 @@ StatusOr<BucketShape> parseBucket(std::string_view text) {
       rest.remove_prefix(1);
     // from_chars would take a minus sign; such a number is below 1.
     auto [stop, failure] = std::from_chars(rest.data(), rest.data() + rest.size(), numbers[count]);
-    ok = failure == std::errc() && numbers[count] >= 1 && numbers[count] <= BucketShape::maxTokens;
+    ok = failure == std::errc() && numbers[count] >= 1 && numbers[count] <= BucketShape::kMaxTokens;
     rest.remove_prefix(static_cast<size_t>(stop - rest.data()));
     ++count;
   } while (ok && count < numbers.size() && rest.starts_with('x'));
   if (!ok || !rest.empty() || (count != 1 && count != 4))
     return error(StatusCode::InvalidUsage,
                  "bucket '{}': expected TOKENS or TOKENSxDOCUMENTSxLONGESTxTRAINED, each from 1 to {}", text,
-                 BucketShape::maxTokens);
+                 BucketShape::kMaxTokens);
   if (count == 1)
     return BucketShape::anyOf(numbers[0]);
   BucketShape bucket{numbers[0], numbers[1], numbers[2], numbers[3]};

@@ -15,7 +15,7 @@ namespace qrt {
 /// The static extents of a program: a packed row fits if none of its own is larger.
 struct BucketShape {
   /// Positions are 32-bit in the programs.
-  static constexpr int64_t maxTokens = (int64_t{1} << 31) - 1;
+  static constexpr int64_t kMaxTokens = (int64_t{1} << 31) - 1;
 
   /// Tokens of the row, tail included.
   int64_t tokens = 0;

@@ -258,13 +258,13 @@ Status AtomicFile::flush() {
 
 Status AtomicFile::append(std::span<const uint8_t> bytes) {
   assert(descriptor_ >= 0 && "append after commit");
-  constexpr size_t bufferBytes = size_t{1} << 20;
-  if (buffer_.size() + bytes.size() <= bufferBytes) {
+  constexpr size_t kBufferBytes = size_t{1} << 20;
+  if (buffer_.size() + bytes.size() <= kBufferBytes) {
     buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
     return Status();
   }
   QRT_RETURN_IF_ERROR(flush());
-  if (bytes.size() < bufferBytes) {
+  if (bytes.size() < kBufferBytes) {
     buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
     return Status();
   }
@@ -290,13 +290,33 @@ Status writeFileAtomically(const std::string &path, std::string_view contents) {
   return file.commit();
 }
 
-Status commitDirectory(const std::string &from, const std::string &to) {
-  QRT_RETURN_IF_ERROR(syncDirectory(from));
+StatusOr<AtomicDirectory> AtomicDirectory::create(const std::string &path) {
+  AtomicDirectory directory;
+  directory.path_ = path;
+  while (directory.path_.size() > 1 && directory.path_.back() == '/')
+    directory.path_.pop_back();
+  if (pathExists(directory.path_))
+    QRT_RETURN_IF_ERROR(createEmptyDirectory(directory.path_));
+  std::string partial = partialName(directory.path_);
+  QRT_RETURN_IF_ERROR(removeFlatDirectory(partial));
+  QRT_RETURN_IF_ERROR(createDirectories(partial));
+  directory.partial_ = partial;
+  return directory;
+}
+
+AtomicDirectory::~AtomicDirectory() {
+  if (!partial_.empty())
+    (void)removeFlatDirectory(partial_);
+}
+
+Status AtomicDirectory::commit() {
+  assert(!partial_.empty() && "second commit");
+  QRT_RETURN_IF_ERROR(syncDirectory(partial_));
   // rename replaces an empty directory and refuses one that holds something.
-  if (::rename(from.c_str(), to.c_str()) != 0)
-    return systemError(to, "rename the finished directory to this name");
-  QRT_RETURN_IF_ERROR(syncDirectory(parentOf(to)));
-  return syncDirectory(parentOf(from));
+  if (::rename(partial_.c_str(), path_.c_str()) != 0)
+    return systemError(path_, "rename the finished directory to this name");
+  partial_.clear();
+  return syncDirectory(parentOf(path_));
 }
 
 } // namespace qrt

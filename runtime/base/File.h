@@ -125,10 +125,38 @@ private:
 /// Writes a whole file through AtomicFile.
 Status writeFileAtomically(const std::string &path, std::string_view contents);
 
-/// Gives a directory that was filled under the name `from` its final name `to`, in one step that survives a crash:
-/// flushes both parents. `to` must be missing or an empty directory. The files in it were flushed when they were
-/// written.
-Status commitDirectory(const std::string &from, const std::string &to);
+/// A new directory of files that appears under its name only when it is complete: until then it is "PATH.partial",
+/// which `commit` renames in one step that survives a crash. What a dead process left of one is removed. The files in
+/// it must be flushed when they are written (AtomicFile). One writer a path at a time.
+class AtomicDirectory {
+public:
+  /// InvalidUsage if there is anything at the path but an empty directory.
+  static StatusOr<AtomicDirectory> create(const std::string &path);
+
+  AtomicDirectory(AtomicDirectory &&other) noexcept { swap(other); }
+  AtomicDirectory &operator=(AtomicDirectory &&other) noexcept {
+    swap(other);
+    return *this;
+  }
+  /// Removes the partial directory if there was no commit.
+  ~AtomicDirectory();
+
+  const std::string &path() const { return path_; }
+  /// Where the files are until the commit.
+  const std::string &partialPath() const { return partial_; }
+
+  Status commit();
+
+private:
+  AtomicDirectory() = default;
+  void swap(AtomicDirectory &other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(partial_, other.partial_);
+  }
+
+  std::string path_;
+  std::string partial_; // empty: committed, or moved from
+};
 
 } // namespace qrt
 

@@ -9,7 +9,7 @@ namespace qrt {
 
 namespace {
 
-constexpr size_t messageBytes = 120;
+constexpr size_t kMessageBytes = 120;
 
 /// Builds the document from the parser's events, so that limits and repeated keys are seen while it is read.
 class Builder : public nlohmann::json_sax<Json> {
@@ -158,14 +158,14 @@ bool isUtf8(std::string_view text) {
 
 std::string quoteForMessage(std::string_view text) {
   std::string quoted = "'";
-  for (char c : text.substr(0, messageBytes)) {
+  for (char c : text.substr(0, kMessageBytes)) {
     unsigned char byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7F)
       quoted += fmt::format("\\x{:02x}", byte);
     else
       quoted += c;
   }
-  quoted += text.size() > messageBytes ? "...'" : "'";
+  quoted += text.size() > kMessageBytes ? "...'" : "'";
   return quoted;
 }
 

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/data/Batch.h"
 
+#include "runtime/base/IgnoredLabel.h"
+
 #include <algorithm>
 #include <numeric>
 
 namespace qrt {
-
-namespace {
-
-constexpr int32_t noLabel = -100;
-
-} // namespace
 
 BucketShape rowShapeOf(const TokenRow &row) {
   BucketShape shape;
@@ -42,7 +38,7 @@ Status fillBatch(const TokenRow &row, const BucketShape &bucket, HostBatch &batc
   batch.ids.assign(slots, 0);
   std::copy(row.ids.begin(), row.ids.end(), batch.ids.begin());
   batch.documentOffsets.assign(row.documentOffsets.begin(), row.documentOffsets.end());
-  batch.labels.assign(slots, noLabel);
+  batch.labels.assign(slots, kIgnoredLabel);
   batch.trainedRows.clear();
   for (size_t d = 0; d + 1 < row.documentOffsets.size(); ++d)
     for (int64_t t = row.documentOffsets[d]; t + 1 < row.documentOffsets[d + 1]; ++t) {

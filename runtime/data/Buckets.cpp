@@ -11,9 +11,9 @@ namespace qrt {
 
 namespace {
 
-constexpr size_t maxBuckets = 4;
-constexpr int64_t trainedStep = 1024;
-constexpr int64_t longestStep = 64;
+constexpr size_t kMaxBuckets = 4;
+constexpr int64_t kTrainedStep = 1024;
+constexpr int64_t kLongestStep = 64;
 
 int64_t roundUp(int64_t value, int64_t step) { return (std::max<int64_t>(value, 1) + step - 1) / step * step; }
 
@@ -59,12 +59,18 @@ Partition partition(const std::vector<Group> &groups, size_t parts) {
 
 } // namespace
 
+BucketShape roundedBucket(const BucketShape &row, int64_t tokens) {
+  auto documents = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(row.documents, 1))));
+  return {tokens, std::min(documents, tokens), std::min(roundUp(row.longest, kLongestStep), tokens),
+          std::min(roundUp(row.trained, kTrainedStep), tokens)};
+}
+
 std::vector<BucketShape> chooseBuckets(const Manifest &manifest) {
   const int64_t tokens = manifest.rowLength;
   std::map<int64_t, Group> byTrained;
   for (const ShardManifest &shard : manifest.shards)
     for (const BucketShape &row : shard.rows) {
-      int64_t trained = std::min(roundUp(row.trained, trainedStep), tokens);
+      int64_t trained = roundedBucket(row, tokens).trained;
       Group &group = byTrained.try_emplace(trained, Group{trained}).first->second;
       group.rows += 1;
       group.documents = std::max(group.documents, row.documents);
@@ -77,7 +83,7 @@ std::vector<BucketShape> chooseBuckets(const Manifest &manifest) {
     return {};
 
   Partition chosen = partition(groups, 1);
-  for (size_t parts = 2; parts <= std::min(maxBuckets, groups.size()); ++parts)
+  for (size_t parts = 2; parts <= std::min(kMaxBuckets, groups.size()); ++parts)
     if (Partition finer = partition(groups, parts); finer.cost <= 0.98 * chosen.cost)
       chosen = std::move(finer);
 
@@ -90,9 +96,7 @@ std::vector<BucketShape> chooseBuckets(const Manifest &manifest) {
       documents = std::max(documents, groups[at].documents);
       longest = std::max(longest, groups[at].longest);
     }
-    int64_t powerOfTwo = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(documents)));
-    buckets.push_back({tokens, std::min(powerOfTwo, tokens), std::min(roundUp(longest, longestStep), tokens),
-                       groups[end - 1].trained});
+    buckets.push_back(roundedBucket({tokens, documents, longest, groups[end - 1].trained}, tokens));
   }
   return buckets;
 }

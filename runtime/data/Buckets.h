@@ -14,12 +14,16 @@
 
 namespace qrt {
 
+/// The bucket of `tokens` tokens, at least those of the row, that a row and similar ones fit: documents rounded up to a
+/// power of two, the longest document to a multiple of 64, the trained rows to a multiple of 1,024; at least one step
+/// of each, at most the tokens.
+BucketShape roundedBucket(const BucketShape &row, int64_t tokens);
+
 /// At most four buckets that together take every row of the (packed) manifest, in the order of their trained rows. All
 /// have the row length as their tokens. The head computes all trained rows of a bucket and is the widest matrix product
-/// there is, so buckets differ by it: the rows' trained counts are rounded up to a multiple of 1,024 (at least 1,024,
-/// at most the tokens) and parted into as many ranges as there are buckets so that the sum over all rows of their
-/// bucket's trained rows is least. A bucket more is taken only if it lowers that sum by 2 %. Documents (to a power of
-/// two) and the longest document (to a multiple of 64; both at most the tokens) cover the rows of the range and all
+/// there is, so buckets differ by it: the rows' trained counts, rounded up (roundedBucket), are parted into as many
+/// ranges as there are buckets so that the sum over all rows of their bucket's trained rows is least. A bucket more is
+/// taken only if it lowers that sum by 2 %. Documents and the longest document cover the rows of the range and all
 /// earlier ones: they cost little, and a later bucket then takes whatever an earlier one does.
 std::vector<BucketShape> chooseBuckets(const Manifest &manifest);
 

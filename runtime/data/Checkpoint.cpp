@@ -10,8 +10,8 @@ namespace qrt {
 
 namespace {
 
-constexpr const char *singleName = "model.safetensors";
-constexpr const char *indexName = "model.safetensors.index.json";
+constexpr const char *kSingleName = "model.safetensors";
+constexpr const char *kIndexName = "model.safetensors.index.json";
 
 } // namespace
 
@@ -35,7 +35,7 @@ StatusOr<SafetensorsIndex> SafetensorsIndex::parse(std::string_view text, const 
 StatusOr<CheckpointReader> CheckpointReader::open(const std::string &directory) {
   CheckpointReader reader;
   reader.directory_ = directory;
-  std::string single = joinPath(directory, singleName);
+  std::string single = joinPath(directory, kSingleName);
   if (pathExists(single)) {
     QRT_ASSIGN_OR_RETURN(SafetensorsFile file, SafetensorsFile::open(single));
     for (const TensorSpec &tensor : file.tensors())
@@ -44,9 +44,9 @@ StatusOr<CheckpointReader> CheckpointReader::open(const std::string &directory) 
     return reader;
   }
 
-  std::string indexPath = joinPath(directory, indexName);
+  std::string indexPath = joinPath(directory, kIndexName);
   if (!pathExists(indexPath))
-    return error(StatusCode::Io, "{}: neither {} nor {} is there", directory, singleName, indexName);
+    return error(StatusCode::Io, "{}: neither {} nor {} is there", directory, kSingleName, kIndexName);
   QRT_ASSIGN_OR_RETURN(std::string text, readFile(indexPath, JsonLimits().maxBytes));
   QRT_ASSIGN_OR_RETURN(SafetensorsIndex index, SafetensorsIndex::parse(text, indexPath));
   std::set<std::string> shards;
@@ -58,7 +58,7 @@ StatusOr<CheckpointReader> CheckpointReader::open(const std::string &directory) 
       auto listed = index.shardOf.find(tensor.name);
       if (listed == index.shardOf.end() || listed->second != shard)
         return error(StatusCode::InvalidData, "{}: holds {}, which {} says is {}", file.path(),
-                     quoteForMessage(tensor.name), indexName,
+                     quoteForMessage(tensor.name), kIndexName,
                      listed == index.shardOf.end() ? "nowhere" : "in " + quoteForMessage(listed->second));
       reader.fileOf_.emplace(tensor.name, reader.files_.size());
     }
@@ -97,7 +97,7 @@ StatusOr<CheckpointWriter> CheckpointWriter::create(const std::string &directory
   QRT_RETURN_IF_ERROR(createDirectories(directory));
   QRT_ASSIGN_OR_RETURN(std::vector<std::string> names, listDirectory(directory));
   for (const std::string &name : names)
-    if (name.ends_with(".safetensors") || name == indexName)
+    if (name.ends_with(".safetensors") || name == kIndexName)
       return error(StatusCode::InvalidUsage, "{}: expected a directory without weights, but it holds '{}'", directory,
                    name);
 
@@ -128,7 +128,7 @@ StatusOr<CheckpointWriter> CheckpointWriter::create(const std::string &directory
 
 std::string CheckpointWriter::shardName(size_t index) const {
   if (shards_.size() == 1)
-    return singleName;
+    return kSingleName;
   return fmt::format("model-{:05}-of-{:05}.safetensors", index + 1, shards_.size());
 }
 
@@ -167,7 +167,7 @@ Status CheckpointWriter::finish() {
   for (const auto &[tensor, shard] : shardOf_)
     weights[tensor] = shardName(shard);
   Json index = {{"metadata", {{"total_size", totalBytes_}}}, {"weight_map", std::move(weights)}};
-  return writeFileAtomically(joinPath(directory_, indexName), index.dump(2) + "\n");
+  return writeFileAtomically(joinPath(directory_, kIndexName), index.dump(2) + "\n");
 }
 
 } // namespace qrt

@@ -2,6 +2,7 @@
 #include "runtime/data/Jsonl.h"
 
 #include "runtime/base/File.h"
+#include "runtime/base/IgnoredLabel.h"
 #include "runtime/base/Json.h"
 #include "runtime/data/TokenDataWriter.h"
 
@@ -11,9 +12,8 @@ namespace qrt {
 
 namespace {
 
-constexpr int64_t ignoredLabel = -100;
 /// A document of some ten million tokens.
-constexpr JsonLimits lineLimits = {.maxBytes = int64_t{512} << 20, .maxValues = int64_t{32} << 20};
+constexpr JsonLimits kLineLimits = {.maxBytes = int64_t{512} << 20, .maxValues = int64_t{32} << 20};
 
 } // namespace
 
@@ -29,7 +29,7 @@ StatusOr<bool> JsonlReader::next(JsonlDocument &document) {
   } while (text.find_first_not_of(" \t\r") == std::string_view::npos);
 
   std::string place = fmt::format("{}:{}", source_, line_);
-  QRT_ASSIGN_OR_RETURN(Json json, parseJson(text, place, lineLimits));
+  QRT_ASSIGN_OR_RETURN(Json json, parseJson(text, place, kLineLimits));
   QRT_ASSIGN_OR_RETURN(JsonObject object, JsonObject::root(json, place));
   QRT_ASSIGN_OR_RETURN(std::vector<int64_t> ids, object.integers("input_ids", 0, vocabularyBound_ - 1));
   QRT_ASSIGN_OR_RETURN(std::vector<int64_t> labels, object.integers("labels"));
@@ -45,12 +45,12 @@ StatusOr<bool> JsonlReader::next(JsonlDocument &document) {
   document.lossMask.resize(ids.size());
   document.firstWasTarget = false;
   for (size_t i = 0; i < ids.size(); ++i) {
-    if (labels[i] != ids[i] && labels[i] != ignoredLabel)
+    if (labels[i] != ids[i] && labels[i] != kIgnoredLabel)
       return object.fail(fmt::format("labels[{}]", i),
                          fmt::format("expected input_ids[{}] = {} or {}, got {} (labels must not be shifted)", i,
-                                     ids[i], ignoredLabel, labels[i]));
+                                     ids[i], kIgnoredLabel, labels[i]));
     document.ids[i] = static_cast<int32_t>(ids[i]);
-    document.lossMask[i] = labels[i] != ignoredLabel;
+    document.lossMask[i] = labels[i] != kIgnoredLabel;
   }
   if (!ids.empty() && document.lossMask[0]) {
     document.lossMask[0] = 0;
@@ -71,7 +71,7 @@ StatusOr<JsonlImport> importJsonl(const std::vector<std::string> &paths, const s
   for (const std::string &path : paths) {
     QRT_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path));
     std::string_view text(reinterpret_cast<const char *>(file.bytes().data()), file.bytes().size());
-    JsonlReader reader(text, path, options.vocabularyBound.value_or(BucketShape::maxTokens));
+    JsonlReader reader(text, path, options.vocabularyBound.value_or(BucketShape::kMaxTokens));
     int64_t empty = 0;
     int64_t firstEmpty = 0;
     while (true) {

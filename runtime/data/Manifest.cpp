@@ -13,9 +13,9 @@ namespace qrt {
 namespace {
 
 /// Room for some ten million rows.
-constexpr JsonLimits manifestLimits = {.maxBytes = int64_t{1} << 31, .maxValues = int64_t{64} << 20};
+constexpr JsonLimits kManifestLimits = {.maxBytes = int64_t{1} << 31, .maxValues = int64_t{64} << 20};
 /// No sum of counts overflows.
-constexpr int64_t maxCount = int64_t{1} << 48;
+constexpr int64_t kMaxCount = int64_t{1} << 48;
 
 StatusOr<std::string> readHash(const JsonObject &object, const std::string &key, bool mayBeEmpty) {
   QRT_ASSIGN_OR_RETURN(std::string hash, object.string(key));
@@ -56,8 +56,8 @@ StatusOr<ShardManifest> readShard(const Json &value, const std::string &source, 
     return object.fail(
         "file", fmt::format("expected the name of a file in the same directory, got {}", quoteForMessage(shard.file)));
   QRT_ASSIGN_OR_RETURN(shard.sha256, readHash(object, "sha256", /*mayBeEmpty=*/false));
-  QRT_ASSIGN_OR_RETURN(shard.documents, object.integer("documents", 0, maxCount));
-  QRT_ASSIGN_OR_RETURN(shard.tokens, object.integer("tokens", shard.documents, maxCount));
+  QRT_ASSIGN_OR_RETURN(shard.documents, object.integer("documents", 0, kMaxCount));
+  QRT_ASSIGN_OR_RETURN(shard.tokens, object.integer("tokens", shard.documents, kMaxCount));
   QRT_ASSIGN_OR_RETURN(shard.trainedTokens, object.integer("trained_tokens", 0, shard.tokens - shard.documents));
   if (manifest.kind == DataKind::Tokens)
     return shard;
@@ -104,7 +104,7 @@ StatusOr<PackCounts> readPacking(const JsonObject &object) {
                             {"lost_targets", &counts.lostTargets},
                             {"naive_batch", &counts.naiveBatch},
                             {"naive_slots", &counts.naiveSlots}}) {
-    QRT_ASSIGN_OR_RETURN(*field, object.integer(key, 0, maxCount));
+    QRT_ASSIGN_OR_RETURN(*field, object.integer(key, 0, kMaxCount));
   }
   return counts;
 }
@@ -133,27 +133,27 @@ StatusOr<Overflow> parseOverflow(std::string_view name) {
 }
 
 StatusOr<Manifest> parseManifest(std::string_view text, const std::string &source) {
-  QRT_ASSIGN_OR_RETURN(Json json, parseJson(text, source, manifestLimits));
+  QRT_ASSIGN_OR_RETURN(Json json, parseJson(text, source, kManifestLimits));
   QRT_ASSIGN_OR_RETURN(JsonObject root, JsonObject::root(json, source));
   // First, since another version may mean anything by the other keys.
   QRT_ASSIGN_OR_RETURN(int64_t version, root.integer("schema_version"));
-  if (version != Manifest::schemaVersion)
+  if (version != Manifest::kSchemaVersion)
     return root.fail("schema_version", fmt::format("the data has version {}, this program reads version {}", version,
-                                                   Manifest::schemaVersion));
+                                                   Manifest::kSchemaVersion));
   Manifest manifest;
   QRT_ASSIGN_OR_RETURN(std::string kind, root.string("kind"));
   if (kind == dataKindName(DataKind::Packed))
     manifest.kind = DataKind::Packed;
   else if (kind != dataKindName(DataKind::Tokens))
     return root.fail("kind", fmt::format("expected 'tokens' or 'packed', got {}", quoteForMessage(kind)));
-  QRT_ASSIGN_OR_RETURN(manifest.vocabularyBound, root.integer("vocabulary_bound", 1, BucketShape::maxTokens));
+  QRT_ASSIGN_OR_RETURN(manifest.vocabularyBound, root.integer("vocabulary_bound", 1, BucketShape::kMaxTokens));
   QRT_ASSIGN_OR_RETURN(manifest.tokenizerSha256, readHash(root, "tokenizer_sha256", /*mayBeEmpty=*/true));
   QRT_ASSIGN_OR_RETURN(manifest.templateSha256, readHash(root, "template_sha256", /*mayBeEmpty=*/true));
-  QRT_ASSIGN_OR_RETURN(manifest.documents, root.integer("documents", 0, maxCount));
-  QRT_ASSIGN_OR_RETURN(manifest.tokens, root.integer("tokens", 0, maxCount));
-  QRT_ASSIGN_OR_RETURN(manifest.trainedTokens, root.integer("trained_tokens", 0, maxCount));
+  QRT_ASSIGN_OR_RETURN(manifest.documents, root.integer("documents", 0, kMaxCount));
+  QRT_ASSIGN_OR_RETURN(manifest.tokens, root.integer("tokens", 0, kMaxCount));
+  QRT_ASSIGN_OR_RETURN(manifest.trainedTokens, root.integer("trained_tokens", 0, kMaxCount));
   if (manifest.kind == DataKind::Packed) {
-    QRT_ASSIGN_OR_RETURN(manifest.rowLength, root.integer("row_length", 1, BucketShape::maxTokens));
+    QRT_ASSIGN_OR_RETURN(manifest.rowLength, root.integer("row_length", 1, BucketShape::kMaxTokens));
     // Not more than the tokens, so rows x row_length fits: 48 bits times 31 would not.
     QRT_ASSIGN_OR_RETURN(manifest.rows, root.integer("rows", 0, std::min(manifest.tokens, int64_t{1} << 32)));
     QRT_ASSIGN_OR_RETURN(int64_t slots, root.integer("slots"));
@@ -177,8 +177,8 @@ StatusOr<Manifest> parseManifest(std::string_view text, const std::string &sourc
     sum.tokens += shard.tokens;
     sum.trainedTokens += shard.trainedTokens;
     sum.rows += static_cast<int64_t>(shard.rows.size());
-    if (sum.tokens > maxCount)
-      return root.fail(place, fmt::format("more than {} tokens", maxCount));
+    if (sum.tokens > kMaxCount)
+      return root.fail(place, fmt::format("more than {} tokens", kMaxCount));
     manifest.shards.push_back(std::move(shard));
   }
   for (auto [key, said, found] : {std::tuple{"documents", manifest.documents, sum.documents},
@@ -194,7 +194,7 @@ StatusOr<Manifest> parseManifest(std::string_view text, const std::string &sourc
 
 StatusOr<Manifest> readManifest(const std::string &directory) {
   std::string path = joinPath(directory, "manifest.json");
-  QRT_ASSIGN_OR_RETURN(std::string text, readFile(path, manifestLimits.maxBytes));
+  QRT_ASSIGN_OR_RETURN(std::string text, readFile(path, kManifestLimits.maxBytes));
   return parseManifest(text, path);
 }
 
@@ -203,7 +203,7 @@ std::string printManifest(const Manifest &manifest) {
   std::string text = fmt::format("{{\n  \"schema_version\": {},\n  \"kind\": \"{}\",\n  \"vocabulary_bound\": {},\n"
                                  "  \"tokenizer_sha256\": \"{}\",\n  \"template_sha256\": \"{}\",\n"
                                  "  \"documents\": {},\n  \"tokens\": {},\n  \"trained_tokens\": {},\n",
-                                 Manifest::schemaVersion, dataKindName(manifest.kind), manifest.vocabularyBound,
+                                 Manifest::kSchemaVersion, dataKindName(manifest.kind), manifest.vocabularyBound,
                                  manifest.tokenizerSha256, manifest.templateSha256, manifest.documents, manifest.tokens,
                                  manifest.trainedTokens);
   if (packed)

@@ -75,10 +75,10 @@ struct ShardManifest {
 };
 
 struct Manifest {
-  static constexpr int64_t schemaVersion = 1;
+  static constexpr int64_t kSchemaVersion = 1;
 
   DataKind kind = DataKind::Tokens;
-  /// Every id is below it; at most BucketShape::maxTokens, since ids are 32-bit.
+  /// Every id is below it; at most BucketShape::kMaxTokens, since ids are 32-bit.
   int64_t vocabularyBound = 0;
   /// 64 hexadecimal digits, or empty where there is none.
   std::string tokenizerSha256;

@@ -89,17 +89,17 @@ StatusOr<SafetensorsFile> SafetensorsFile::parse(std::span<const uint8_t> bytes,
                  bytes.size());
   std::memcpy(&headerBytes, bytes.data(), sizeof(headerBytes));
   std::span<const uint8_t> rest = bytes.subspan(sizeof(headerBytes));
-  if (headerBytes > static_cast<uint64_t>(maxHeaderBytes) || headerBytes > rest.size())
+  if (headerBytes > static_cast<uint64_t>(kMaxHeaderBytes) || headerBytes > rest.size())
     return error(
         StatusCode::InvalidData,
         "{}: not a safetensors file, or a truncated one: the header should have {} bytes, {} follow (the limit "
         "is {})",
-        source, headerBytes, rest.size(), maxHeaderBytes);
+        source, headerBytes, rest.size(), kMaxHeaderBytes);
   std::string_view text(reinterpret_cast<const char *>(rest.data()), static_cast<size_t>(headerBytes));
   if (!text.starts_with('{'))
     return error(StatusCode::InvalidData, "{}: not a safetensors file: the header does not begin with '{{'", source);
 
-  QRT_ASSIGN_OR_RETURN(Json header, parseJson(text, source, {.maxBytes = maxHeaderBytes}));
+  QRT_ASSIGN_OR_RETURN(Json header, parseJson(text, source, {.maxBytes = kMaxHeaderBytes}));
   QRT_ASSIGN_OR_RETURN(JsonObject root, JsonObject::root(header, source));
   SafetensorsFile file;
   file.source_ = source;

@@ -67,7 +67,7 @@ struct TensorView {
 class SafetensorsFile {
 public:
   /// The longest header that is read, as in the format's reference implementation.
-  static constexpr int64_t maxHeaderBytes = 100'000'000;
+  static constexpr int64_t kMaxHeaderBytes = 100'000'000;
 
   static StatusOr<SafetensorsFile> open(const std::string &path);
 

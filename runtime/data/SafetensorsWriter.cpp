@@ -39,9 +39,9 @@ StatusOr<std::string> headerText(const std::string &path, const std::vector<Tens
     text.pop_back();
   text += '}';
   text.resize((text.size() + 7) / 8 * 8, ' ');
-  if (static_cast<int64_t>(text.size()) > SafetensorsFile::maxHeaderBytes)
+  if (static_cast<int64_t>(text.size()) > SafetensorsFile::kMaxHeaderBytes)
     return error(StatusCode::InvalidData, "{}: {} tensors need a header of {} bytes, the limit is {}", path,
-                 tensors.size(), text.size(), SafetensorsFile::maxHeaderBytes);
+                 tensors.size(), text.size(), SafetensorsFile::kMaxHeaderBytes);
   return text;
 }
 

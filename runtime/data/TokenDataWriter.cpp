@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/data/TokenDataWriter.h"
 
-#include "runtime/base/File.h"
 #include "runtime/data/SafetensorsWriter.h"
 
 #include <algorithm>
@@ -9,42 +8,30 @@
 namespace qrt {
 
 StatusOr<TokenDataWriter> TokenDataWriter::create(const std::string &directory, const TokenDataWriterOptions &options) {
-  int64_t bound = options.vocabularyBound.value_or(BucketShape::maxTokens);
-  if (bound < 1 || bound > BucketShape::maxTokens)
-    return error(StatusCode::InvalidUsage, "vocabulary bound: expected 1 to {}, got {}", BucketShape::maxTokens, bound);
-  if (options.kind == DataKind::Packed && (options.rowLength < 1 || options.rowLength > BucketShape::maxTokens))
-    return error(StatusCode::InvalidUsage, "row length: expected 1 to {}, got {}", BucketShape::maxTokens,
+  int64_t bound = options.vocabularyBound.value_or(BucketShape::kMaxTokens);
+  if (bound < 1 || bound > BucketShape::kMaxTokens)
+    return error(StatusCode::InvalidUsage, "vocabulary bound: expected 1 to {}, got {}", BucketShape::kMaxTokens,
+                 bound);
+  if (options.kind == DataKind::Packed && (options.rowLength < 1 || options.rowLength > BucketShape::kMaxTokens))
+    return error(StatusCode::InvalidUsage, "row length: expected 1 to {}, got {}", BucketShape::kMaxTokens,
                  options.rowLength);
-  std::string path = directory;
-  while (path.size() > 1 && path.back() == '/')
-    path.pop_back();
-  if (pathExists(path))
-    QRT_RETURN_IF_ERROR(createEmptyDirectory(path));
-  std::string partial = path + ".partial";
-  // What a process that was killed has left.
-  QRT_RETURN_IF_ERROR(removeFlatDirectory(partial));
-  QRT_RETURN_IF_ERROR(createDirectories(partial));
-  TokenDataWriter writer(path, partial);
+  QRT_ASSIGN_OR_RETURN(AtomicDirectory target, AtomicDirectory::create(directory));
+  TokenDataWriter writer(std::move(target));
   writer.options_ = options;
   writer.shard_.documentOffsets = {0};
   writer.rowOffsets_ = {0};
   return writer;
 }
 
-TokenDataWriter::PartialDirectory::~PartialDirectory() {
-  if (!path.empty())
-    (void)removeFlatDirectory(path);
-}
-
 Status TokenDataWriter::addDocument(std::span<const int32_t> ids, std::span<const uint8_t> lossMask) {
   auto fail = [&](StatusCode code, const std::string &what) {
-    return error(code, "{}: document {}: {}", directory_, manifest_.documents + shard_.documents(), what);
+    return error(code, "{}: document {}: {}", directory_.path(), manifest_.documents + shard_.documents(), what);
   };
   if (ids.empty())
     return fail(StatusCode::InvalidData, "empty");
   if (ids.size() != lossMask.size())
     return fail(StatusCode::InvalidData, fmt::format("{} tokens, but {} of its mask", ids.size(), lossMask.size()));
-  int64_t bound = options_.vocabularyBound.value_or(BucketShape::maxTokens);
+  int64_t bound = options_.vocabularyBound.value_or(BucketShape::kMaxTokens);
   int64_t trained = 0;
   for (size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] < 0 || ids[i] >= bound)
@@ -77,7 +64,7 @@ Status TokenDataWriter::addDocument(std::span<const int32_t> ids, std::span<cons
 Status TokenDataWriter::endRow() {
   assert(options_.kind == DataKind::Packed);
   if (row_.documents == 0)
-    return error(StatusCode::InvalidData, "{}: row {}: empty", directory_, manifest_.rows + rows_.size());
+    return error(StatusCode::InvalidData, "{}: row {}: empty", directory_.path(), manifest_.rows + rows_.size());
   rowOffsets_.push_back(shard_.documents());
   rows_.push_back(row_);
   row_ = {};
@@ -100,8 +87,9 @@ Status TokenDataWriter::writeShard() {
     specs.push_back({"row_offsets", DType::I64, {static_cast<int64_t>(rowOffsets_.size())}});
   specs.push_back({"input_ids", DType::I32, {shard.tokens}});
   specs.push_back({"loss_mask", DType::U8, {shard.tokens}});
-  QRT_ASSIGN_OR_RETURN(SafetensorsWriter writer,
-                       SafetensorsWriter::create(joinPath(partial_.path, shard.file), specs, {}, /*hashed=*/true));
+  QRT_ASSIGN_OR_RETURN(
+      SafetensorsWriter writer,
+      SafetensorsWriter::create(joinPath(directory_.partialPath(), shard.file), specs, {}, /*hashed=*/true));
   QRT_RETURN_IF_ERROR(writer.append("doc_offsets", asBytes(std::span<const int64_t>(shard_.documentOffsets))));
   if (options_.kind == DataKind::Packed)
     QRT_RETURN_IF_ERROR(writer.append("row_offsets", asBytes(std::span<const int64_t>(rowOffsets_))));
@@ -128,7 +116,7 @@ StatusOr<Manifest> TokenDataWriter::finish(const std::optional<PackCounts> &pack
   if (shard_.documents() > 0)
     QRT_RETURN_IF_ERROR(writeShard());
   if (manifest_.documents == 0)
-    return error(StatusCode::InvalidData, "{}: there are no documents to write", directory_);
+    return error(StatusCode::InvalidData, "{}: there are no documents to write", directory_.path());
   manifest_.kind = options_.kind;
   manifest_.vocabularyBound = options_.vocabularyBound.value_or(int64_t{greatestId_} + 1);
   manifest_.tokenizerSha256 = options_.tokenizerSha256;
@@ -137,9 +125,9 @@ StatusOr<Manifest> TokenDataWriter::finish(const std::optional<PackCounts> &pack
     manifest_.rowLength = options_.rowLength;
     manifest_.packing = packing;
   }
-  QRT_RETURN_IF_ERROR(writeFileAtomically(joinPath(partial_.path, "manifest.json"), printManifest(manifest_)));
-  QRT_RETURN_IF_ERROR(commitDirectory(partial_.path, directory_));
-  partial_.path.clear();
+  QRT_RETURN_IF_ERROR(
+      writeFileAtomically(joinPath(directory_.partialPath(), "manifest.json"), printManifest(manifest_)));
+  QRT_RETURN_IF_ERROR(directory_.commit());
   return std::move(manifest_);
 }
 

@@ -4,6 +4,7 @@
 #ifndef RUNTIME_DATA_TOKENDATAWRITER_H
 #define RUNTIME_DATA_TOKENDATAWRITER_H
 
+#include "runtime/base/File.h"
 #include "runtime/base/Status.h"
 #include "runtime/data/Manifest.h"
 #include "runtime/data/TokenData.h"
@@ -27,8 +28,7 @@ struct TokenDataWriterOptions {
   int64_t shardTokens = int64_t{16} << 20;
 };
 
-/// The directory appears whole, with its manifest, when the writer finishes; until then everything lies in
-/// "DIRECTORY.partial", which is removed if the writer dies with its process alive.
+/// The directory appears whole, with its manifest, when the writer finishes (AtomicDirectory).
 class TokenDataWriter {
 public:
   /// InvalidUsage if the directory exists and holds anything.
@@ -45,21 +45,10 @@ public:
   StatusOr<Manifest> finish(const std::optional<PackCounts> &packing = std::nullopt);
 
 private:
-  /// A directory that is removed with its files unless it was renamed.
-  struct PartialDirectory {
-    std::string path;
-
-    explicit PartialDirectory(std::string path) : path(std::move(path)) {}
-    PartialDirectory(PartialDirectory &&other) noexcept : path(std::exchange(other.path, {})) {}
-    ~PartialDirectory();
-  };
-
-  TokenDataWriter(std::string directory, std::string partial)
-      : directory_(std::move(directory)), partial_(std::move(partial)) {}
+  explicit TokenDataWriter(AtomicDirectory directory) : directory_(std::move(directory)) {}
   Status writeShard();
 
-  std::string directory_;
-  PartialDirectory partial_;
+  AtomicDirectory directory_;
   TokenDataWriterOptions options_;
   Manifest manifest_;
   /// The shard in the making.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/data/TokenText.h"
 
+#include "runtime/base/File.h"
 #include "runtime/base/Json.h"
 
 #include <map>
@@ -30,7 +31,7 @@ static uint32_t nextCharacter(const std::string &text, size_t &i) {
 }
 
 StatusOr<TokenText> TokenText::open(const std::string &directory) {
-  std::string path = directory + "/tokenizer.json";
+  std::string path = joinPath(directory, "tokenizer.json");
   QRT_ASSIGN_OR_RETURN(Json json, readJsonFile(path));
   QRT_ASSIGN_OR_RETURN(JsonObject root, JsonObject::root(json, path));
   QRT_ASSIGN_OR_RETURN(JsonObject decoder, root.object("decoder"));

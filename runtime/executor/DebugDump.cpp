@@ -8,12 +8,6 @@
 
 namespace qrt {
 
-DebugDump::DebugDump(const Program &program, Kind kind, std::function<std::string(const Parameter &)> nameOf)
-    : program_(program), kind_(kind), nameOf_(std::move(nameOf)) {
-  if (!nameOf_)
-    nameOf_ = [](const Parameter &parameter) { return parameter.checkpointNames[0]; };
-}
-
 bool DebugDump::wants(const DebugValue &value) { return value.isGradient == (kind_ == Kind::Gradients); }
 
 void DebugDump::add(TensorSpec spec, std::span<const std::byte> bytes) {
@@ -23,7 +17,7 @@ void DebugDump::add(TensorSpec spec, std::span<const std::byte> bytes) {
 }
 
 void DebugDump::addParameter(const Parameter &parameter, DType dtype, std::span<const std::byte> bytes) {
-  add({nameOf_(parameter), dtype, parameter.shape}, bytes);
+  add({parameter.checkpointNames[0], dtype, parameter.shape}, bytes);
 }
 
 Status DebugDump::observe(const DebugValue &value, const TensorShape &shape, std::span<const std::byte> bytes) {
@@ -62,9 +56,8 @@ Status DebugDump::write(const std::string &path) {
   QRT_ASSIGN_OR_RETURN(SafetensorsWriter writer, SafetensorsWriter::create(path, std::move(specs), {}));
   for (const auto &[name, value] : values_)
     QRT_RETURN_IF_ERROR(writer.append(name, value.bytes));
-  StatusOr<std::string> finished = writer.finish();
   values_.clear();
-  return finished.ok() ? Status() : std::move(finished).status();
+  return writer.finish().status();
 }
 
 } // namespace qrt

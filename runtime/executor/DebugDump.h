@@ -7,7 +7,6 @@
 #include "runtime/data/Safetensors.h"
 #include "runtime/device/Device.h"
 
-#include <functional>
 #include <map>
 
 namespace qrt {
@@ -17,9 +16,8 @@ class DebugDump : public Observer {
 public:
   enum class Kind { Hidden, Gradients };
 
-  /// `nameOf` gives the name that a parameter's gradient has in the file; null: its preferred checkpoint name. The
-  /// program must outlive the dump.
-  DebugDump(const Program &program, Kind kind, std::function<std::string(const Parameter &)> nameOf = nullptr);
+  /// The program must outlive the dump.
+  DebugDump(const Program &program, Kind kind) : program_(program), kind_(kind) {}
 
   bool wants(const DebugValue &value) override;
   Status observe(const DebugValue &value, const TensorShape &shape, std::span<const std::byte> bytes) override;
@@ -27,8 +25,8 @@ public:
   /// Adds a gradient that was read elsewhere: of micro-batches, before it is applied.
   void addParameter(const Parameter &parameter, DType dtype, std::span<const std::byte> bytes);
 
-  /// Writes what was seen as a safetensors file, sorted by name, each value in its own type (a pack's gradient as those
-  /// of its members, a hidden state's under its own name), and forgets it.
+  /// Writes what was seen as a safetensors file, sorted by name, each value in its own type, and forgets it. Gradients
+  /// have the preferred checkpoint names of their parameters, also where a pack has them; a hidden state has its own.
   Status write(const std::string &path);
 
 private:
@@ -40,7 +38,6 @@ private:
 
   const Program &program_;
   Kind kind_;
-  std::function<std::string(const Parameter &)> nameOf_;
   std::map<std::string, Value> values_;
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/executor/Session.h"
 
+#include "runtime/base/IgnoredLabel.h"
 #include "runtime/data/Buckets.h"
 #include "runtime/executor/SegmentTable.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -13,20 +13,13 @@ namespace qrt {
 
 namespace {
 
-/// The bucket to compile for a row that none takes: its extents rounded up as chooseBuckets rounds them, so that the
-/// next row fits, too.
+/// The bucket to compile for a row that none takes.
 BucketShape bucketToBuild(const BucketShape &row, std::span<const BucketShape> existing) {
-  auto roundUp = [](int64_t value, int64_t step) { return (std::max<int64_t>(value, 1) + step - 1) / step * step; };
-  int64_t tokens = roundUp(row.tokens, 64);
   // The row length, if programs are there that have it.
   for (const BucketShape &bucket : existing)
-    if (bucket.tokens >= row.tokens) {
-      tokens = bucket.tokens;
-      break;
-    }
-  auto documents = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(row.documents, 1))));
-  return {tokens, std::min(documents, tokens), std::min(roundUp(row.longest, 64), tokens),
-          std::min(roundUp(row.trained, 1024), tokens)};
+    if (bucket.tokens >= row.tokens)
+      return roundedBucket(row, bucket.tokens);
+  return roundedBucket(row, (std::max<int64_t>(row.tokens, 1) + 63) / 64 * 64);
 }
 
 /// Bytes of io that hold the arguments and results of any bucket of so many tokens: ids, labels and order, the segment
@@ -158,7 +151,7 @@ Status Session::loadBatch(const HostBatch &batch) {
     if (batch.ids[t] < 0 || batch.ids[t] >= vocabulary)
       return error(StatusCode::InvalidData, "token {}: id {} is outside the vocabulary of {}", t, batch.ids[t],
                    vocabulary);
-    if (batch.labels[t] != -100 && (batch.labels[t] < 0 || batch.labels[t] >= vocabulary))
+    if (batch.labels[t] != kIgnoredLabel && (batch.labels[t] < 0 || batch.labels[t] >= vocabulary))
       return error(StatusCode::InvalidData, "token {}: label {} is outside the vocabulary of {}", t, batch.labels[t],
                    vocabulary);
     if (batch.embeddingOrder[t] < -1 || batch.embeddingOrder[t] >= bucket.tokens)

@@ -71,6 +71,27 @@ std::optional<Kernel> kernelByName(std::string_view name) {
   return std::nullopt;
 }
 
+TensorShape denseShape(DType dtype, std::span<const int64_t> dims) {
+  assert(dims.size() <= 4 && "a tensor has at most four dimensions");
+  TensorShape shape;
+  shape.dtype = dtype;
+  shape.rank = static_cast<int>(dims.size());
+  int64_t stride = 1;
+  for (int axis = shape.rank - 1; axis >= 0; stride *= shape.dims[axis--]) {
+    shape.dims[axis] = dims[static_cast<size_t>(axis)];
+    shape.strides[axis] = stride;
+  }
+  return shape;
+}
+
+bool isDense(const TensorShape &shape) {
+  int64_t stride = 1;
+  for (int axis = shape.rank - 1; axis >= 0; stride *= shape.dims[axis--])
+    if (shape.dims[axis] != 1 && shape.strides[axis] != stride)
+      return false;
+  return true;
+}
+
 double kernelFlops(Kernel kernel, ArgShapes args, std::span<const ParamValue> params, const BucketShape &bucket) {
   [[maybe_unused]] FlopsContext context{kernelInfo(kernel), args, params, bucket};
 #define elements(name) context.elements(#name)
@@ -90,14 +111,7 @@ TensorShape scratchShape(Kernel kernel, ArgShapes args) {
   // A tile of logits: enough rows to keep the matrix products busy, few enough that 248,320 columns stay a quarter of a
   // gigabyte.
   constexpr int64_t kTileRows = 256;
-  TensorShape shape;
-  shape.dtype = DType::F32;
-  shape.rank = 2;
-  shape.dims[0] = std::min(kTileRows, args[0]->dims[0]);
-  shape.dims[1] = args[1]->dims[0];
-  shape.strides[0] = shape.dims[1];
-  shape.strides[1] = 1;
-  return shape;
+  return denseShape(DType::F32, std::array{std::min(kTileRows, args[0]->dims[0]), args[1]->dims[0]});
 }
 
 } // namespace qrt

@@ -103,6 +103,12 @@ struct TensorShape {
   }
 };
 
+/// A tensor without gaps, row-major, of at most four dimensions.
+TensorShape denseShape(DType dtype, std::span<const int64_t> dims);
+
+/// Whether a tensor has no gaps; the stride of a dimension of 1 says nothing.
+bool isDense(const TensorShape &shape);
+
 /// One parameter of a call: 64 bits, an integer or a floating-point number as the catalog says.
 union ParamValue {
   int64_t i;

@@ -307,12 +307,8 @@ private:
       return fail("a master comes with a bf16 weight, got {}", printShape(weight));
     // Elements are numbered through all of the tensor.
     for (std::string_view name : {"gradient", "weight", "exp_avg", "exp_avg_sq", "master"})
-      if (const TensorShape *shape = find(name)) {
-        int64_t stride = 1;
-        for (int axis = shape->rank - 1; axis >= 0; stride *= shape->dims[axis--])
-          if (shape->dims[axis] != 1 && shape->strides[axis] != stride)
-            return fail("argument '{}': expected a tensor without gaps", name);
-      }
+      if (const TensorShape *shape = find(name); shape && !isDense(*shape))
+        return fail("argument '{}': expected a tensor without gaps", name);
     if (params_[0].i != 0 && params_[0].i != 1)
       return fail("parameter 'decay': expected 0 or 1, got {}", params_[0].i);
     std::span<const ParamValue> members = params_.subspan(1);

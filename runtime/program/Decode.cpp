@@ -17,6 +17,41 @@ namespace qrt {
 
 namespace {
 
+// Program.h and DType.h spell the enumerations of the schema again; values pass from one to the other by a cast.
+#define QRT_SAME(Enum, name) static_assert(static_cast<int>(Enum::name) == static_cast<int>(fb::Enum##_##name))
+QRT_SAME(DType, F32);
+QRT_SAME(DType, BF16);
+QRT_SAME(DType, F16);
+QRT_SAME(DType, F64);
+QRT_SAME(DType, I32);
+QRT_SAME(DType, I64);
+QRT_SAME(DType, U8);
+QRT_SAME(Space, State);
+QRT_SAME(Space, Gradients);
+QRT_SAME(Space, Io);
+QRT_SAME(Space, Transient);
+QRT_SAME(EntryKind, Step);
+QRT_SAME(EntryKind, Accumulate);
+QRT_SAME(EntryKind, Apply);
+QRT_SAME(EntryKind, Eval);
+QRT_SAME(ArgumentRole, Ids);
+QRT_SAME(ArgumentRole, Labels);
+QRT_SAME(ArgumentRole, EmbeddingOrder);
+QRT_SAME(ArgumentRole, Segments);
+QRT_SAME(ArgumentRole, InverseTokens);
+QRT_SAME(ArgumentRole, Hyper);
+QRT_SAME(ArgumentRole, Seed);
+QRT_SAME(ResultRole, Loss);
+QRT_SAME(ResultRole, RowLoss);
+QRT_SAME(ResultRole, GradNorm);
+QRT_SAME(InitKind, Zeros);
+QRT_SAME(InitKind, Ones);
+QRT_SAME(InitKind, Normal);
+QRT_SAME(InitKind, LogUniform);
+#undef QRT_SAME
+static_assert(kNumSpaces == fb::Space_MAX + 1 && kNumArgumentRoles == fb::ArgumentRole_MAX + 1 &&
+              kNumResultRoles == fb::ResultRole_MAX + 1);
+
 /// No space is larger: offsets, ends and their sums stay far from overflow.
 constexpr int64_t kMaxSpaceBytes = int64_t{1} << 60;
 
@@ -103,8 +138,8 @@ private:
     for (const flatbuffers::String *option : *file_.options())
       program_.options_.push_back(option->str());
     program_.vocabulary_ = file_.vocabulary();
-    if (program_.vocabulary_ < 1 || program_.vocabulary_ > BucketShape::maxTokens)
-      return fail("vocabulary: expected 1 to {}, got {}", BucketShape::maxTokens, program_.vocabulary_);
+    if (program_.vocabulary_ < 1 || program_.vocabulary_ > BucketShape::kMaxTokens)
+      return fail("vocabulary: expected 1 to {}, got {}", BucketShape::kMaxTokens, program_.vocabulary_);
     QRT_RETURN_IF_ERROR(decodeSize(file_.state_bytes(), program_.stateBytes_, "state_bytes"));
     return decodeSize(file_.gradient_bytes(), program_.gradientBytes_, "gradient_bytes");
   }
@@ -248,7 +283,7 @@ private:
   }
 
   static bool isBucket(const BucketShape &bucket) {
-    return bucket.tokens >= 1 && bucket.tokens <= BucketShape::maxTokens &&
+    return bucket.tokens >= 1 && bucket.tokens <= BucketShape::kMaxTokens &&
            std::min({bucket.documents, bucket.longest, bucket.trained}) >= 1 &&
            std::max({bucket.documents, bucket.longest, bucket.trained}) <= bucket.tokens;
   }

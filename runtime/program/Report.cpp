@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/program/Report.h"
 
+#include "runtime/base/Digits.h"
 #include "runtime/base/Json.h"
 #include "runtime/kernels/Signature.h"
 
@@ -10,26 +11,15 @@
 namespace qrt {
 namespace {
 
-/// "1,234,567".
-std::string grouped(int64_t number) {
-  std::string digits = std::to_string(number), text;
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0 && digits[i - 1] != '-')
-      text += ',';
-    text += digits[i];
-  }
-  return text;
-}
-
 /// The exact bytes, and what that is in a larger unit.
 std::string printBytes(int64_t bytes) {
   constexpr std::pair<int64_t, std::string_view> kUnits[] = {
       {int64_t{1} << 30, "GiB"}, {int64_t{1} << 20, "MiB"}, {1 << 10, "KiB"}};
   for (auto [size, unit] : kUnits)
     if (bytes >= size)
-      return fmt::format("{} ({:.2f} {})", grouped(bytes), static_cast<double>(bytes) / static_cast<double>(size),
+      return fmt::format("{} ({:.2f} {})", groupDigits(bytes), static_cast<double>(bytes) / static_cast<double>(size),
                          unit);
-  return grouped(bytes);
+  return groupDigits(bytes);
 }
 
 class ReportWriter {
@@ -56,8 +46,8 @@ private:
          program_.version().minor, quoteForMessage(program_.target()), quoteForMessage(program_.producer()));
     for (const std::string &option : program_.options())
       line("  option {}", quoteForMessage(option));
-    line("  vocabulary {}, model {} bytes", grouped(program_.vocabulary()),
-         grouped(static_cast<int64_t>(program_.model().size())));
+    line("  vocabulary {}, model {} bytes", groupDigits(program_.vocabulary()),
+         groupDigits(static_cast<int64_t>(program_.model().size())));
   }
 
   void parameters() {
@@ -69,7 +59,7 @@ private:
       width = std::max(width, std::min<size_t>(parameter.name.size(), 60));
     }
     line("\n{} parameters with {} elements, {} of them trained",
-         grouped(static_cast<int64_t>(program_.parameters().size())), grouped(elements), grouped(trained));
+         groupDigits(static_cast<int64_t>(program_.parameters().size())), groupDigits(elements), groupDigits(trained));
     line("  {:{}}  {:18}  {:6}  {:8}  {:6}  {:7}  {:5}  {}", "name", width, "shape", "weight", "gradient", "master",
          "moments", "decay", "pack");
     for (const Parameter &parameter : program_.parameters()) {
@@ -156,11 +146,9 @@ private:
   void operand(const Entry &entry, std::string_view name, ArgEffect effect, int32_t index) {
     const Slice &slice = entry.slices[static_cast<size_t>(index)];
     std::string strides;
-    int64_t stride = 1;
-    for (int axis = slice.shape.rank - 1; axis >= 0; stride *= slice.shape.dims[axis--])
-      if (slice.shape.strides[axis] != stride && slice.shape.dims[axis] != 1)
-        strides =
-            fmt::format(" strides [{}]", fmt::join(slice.shape.strides, slice.shape.strides + slice.shape.rank, ", "));
+    if (!isDense(slice.shape))
+      strides =
+          fmt::format(" strides [{}]", fmt::join(slice.shape.strides, slice.shape.strides + slice.shape.rank, ", "));
     std::string_view direction = effect == ArgEffect::Read    ? "reads"
                                  : effect == ArgEffect::Write ? "writes"
                                                               : "updates";

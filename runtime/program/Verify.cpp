@@ -79,11 +79,11 @@ Status verifyFormats(const Program &program, const Parameter &parameter) {
     if (f32 ? buffer->dtype != DType::F32 : !isTrainedType(buffer->dtype))
       return fail(
           fmt::format("{}: expected {}, got {}", partName, f32 ? "f32" : "f32 or bf16", dtypeName(buffer->dtype)));
-    int64_t space_bytes = space == Space::State ? program.stateBytes() : program.gradientBytes();
+    int64_t spaceBytes = space == Space::State ? program.stateBytes() : program.gradientBytes();
     int64_t size = byteSize(buffer->dtype);
-    if (parameter.elements > space_bytes / size || buffer->offset > space_bytes - parameter.elements * size)
+    if (parameter.elements > spaceBytes / size || buffer->offset > spaceBytes - parameter.elements * size)
       return fail(fmt::format("{}: {} elements of {} at {} lie outside the {} bytes of {}", partName,
-                              parameter.elements, dtypeName(buffer->dtype), buffer->offset, space_bytes,
+                              parameter.elements, dtypeName(buffer->dtype), buffer->offset, spaceBytes,
                               spaceName(space)));
     if (buffer->offset % size != 0)
       return fail(fmt::format("{}: offset {} is not a multiple of {}", partName, buffer->offset, size));

@@ -12,6 +12,9 @@
 
 namespace qrt {
 
+/// Weights pass from and to the host in pieces of so many elements.
+constexpr int64_t kPieceElements = 1 << 20;
+
 /// F32, BF16, F16 and F64.
 bool isFloatType(DType dtype);
 

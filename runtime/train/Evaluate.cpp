@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/train/Evaluate.h"
 
+#include "runtime/base/Stopwatch.h"
 #include "runtime/data/Batch.h"
 #include "runtime/data/SafetensorsWriter.h"
 #include "runtime/executor/DebugDump.h"
-
-#include <chrono>
 
 namespace qrt {
 
@@ -21,7 +20,7 @@ static Status dumpLosses(const HostBatch &batch, std::span<const float> losses, 
 }
 
 StatusOr<EvalResult> evaluate(Session &session, const TokenData &data, const EvalOptions &options) {
-  auto begin = std::chrono::steady_clock::now();
+  Stopwatch watch;
   bool hidden = !options.dumpHidden.empty(), losses = !options.dumpLosses.empty();
   for (const std::string &directory : {options.dumpHidden, options.dumpLosses})
     if (!directory.empty())
@@ -50,7 +49,7 @@ StatusOr<EvalResult> evaluate(Session &session, const TokenData &data, const Eva
   if (result.trainedTokens == 0)
     return error(StatusCode::InvalidData, "{}: no token is trained in any row", data.directory());
   result.loss = sum / static_cast<double>(result.trainedTokens);
-  result.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  result.milliseconds = watch.milliseconds();
   return result;
 }
 

@@ -57,14 +57,13 @@ std::vector<Item> itemsOf(const Session &session, const WeightSource *source) {
 }
 
 Status appendWeights(const Session &session, const Item &item, CheckpointWriter &writer) {
-  constexpr int64_t kPiece = 1 << 20;
   const Parameter &parameter = *item.parameter;
   ParameterPart part = parameter.part(ParameterPart::Master) ? ParameterPart::Master : ParameterPart::Weight;
   DType from = parameter.part(part)->dtype, to = item.spec.dtype;
   std::vector<uint8_t> stored, bytes;
   std::vector<float> values;
-  for (int64_t first = 0; first < parameter.elements; first += kPiece) {
-    auto count = static_cast<size_t>(std::min(kPiece, parameter.elements - first));
+  for (int64_t first = 0; first < parameter.elements; first += kPieceElements) {
+    auto count = static_cast<size_t>(std::min(kPieceElements, parameter.elements - first));
     stored.resize(count * static_cast<size_t>(byteSize(from)));
     QRT_RETURN_IF_ERROR(session.readParameter(parameter, part, first, std::as_writable_bytes(std::span(stored))));
     values.resize(count);
@@ -109,15 +108,9 @@ StatusOr<std::vector<std::string>> companionFiles(const std::string &directory) 
   return names;
 }
 
-Status exportCheckpoint(const Session &session, const std::string &given, const ExportOptions &options) {
-  std::string directory = given;
-  while (directory.size() > 1 && directory.ends_with('/'))
-    directory.pop_back();
-  if (pathExists(directory))
-    QRT_RETURN_IF_ERROR(createEmptyDirectory(directory));
-  std::string partial = directory + ".partial";
-  QRT_RETURN_IF_ERROR(removeFlatDirectory(partial));
-  QRT_RETURN_IF_ERROR(createDirectories(partial));
+Status exportCheckpoint(const Session &session, const std::string &directory, const ExportOptions &options) {
+  QRT_ASSIGN_OR_RETURN(AtomicDirectory target, AtomicDirectory::create(directory));
+  const std::string &partial = target.partialPath();
   QRT_RETURN_IF_ERROR(writeWeightFiles(session, partial, options));
   if (options.source)
     QRT_RETURN_IF_ERROR(copyCompanions(options.source->checkpoint().directory(), partial));
@@ -126,7 +119,7 @@ Status exportCheckpoint(const Session &session, const std::string &given, const 
     QRT_RETURN_IF_ERROR(writeFileAtomically(joinPath(partial, kConfig), session.program().modelConfig()));
   if (!options.tokenizer.empty())
     QRT_RETURN_IF_ERROR(copyCompanions(options.tokenizer, partial));
-  return commitDirectory(partial, directory);
+  return target.commit();
 }
 
 } // namespace qrt

@@ -73,11 +73,10 @@ Status startOptimizer(Session &session) {
 }
 
 Status initializeWeights(Session &session, uint64_t seed) {
-  constexpr int64_t kPiece = 1 << 20;
   std::vector<float> values;
   for (const Parameter &parameter : session.program().parameters())
-    for (int64_t first = 0; first < parameter.elements; first += kPiece) {
-      values.resize(static_cast<size_t>(std::min(kPiece, parameter.elements - first)));
+    for (int64_t first = 0; first < parameter.elements; first += kPieceElements) {
+      values.resize(static_cast<size_t>(std::min(kPieceElements, parameter.elements - first)));
       initialValues(parameter, seed, first, values);
       QRT_RETURN_IF_ERROR(writeWeights(session, parameter, first, values));
     }

@@ -126,14 +126,13 @@ Status WeightSource::match(const Program &program) {
 }
 
 Status loadWeights(Session &session, const WeightSource &source) {
-  constexpr int64_t kPiece = 1 << 20;
   std::vector<float> values;
   const std::vector<Parameter> &parameters = session.program().parameters();
   for (size_t i = 0; i < parameters.size(); ++i) {
     QRT_ASSIGN_OR_RETURN(TensorView tensor, source.checkpoint().tensor(source.tensorOf(i)));
     auto size = static_cast<size_t>(byteSize(tensor.spec->dtype));
-    for (int64_t first = 0; first < parameters[i].elements; first += kPiece) {
-      values.resize(static_cast<size_t>(std::min(kPiece, parameters[i].elements - first)));
+    for (int64_t first = 0; first < parameters[i].elements; first += kPieceElements) {
+      values.resize(static_cast<size_t>(std::min(kPieceElements, parameters[i].elements - first)));
       floatsFromBytes(tensor.spec->dtype, tensor.bytes.subspan(static_cast<size_t>(first) * size, values.size() * size),
                       values);
       QRT_RETURN_IF_ERROR(writeWeights(session, parameters[i], first, values));

@@ -6,10 +6,8 @@
 
 #include "runtime/base/Status.h"
 
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <optional>
 #include <string>
 
 namespace qrt {

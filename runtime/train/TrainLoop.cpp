@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/train/TrainLoop.h"
 
+#include "runtime/base/Stopwatch.h"
 #include "runtime/data/Batch.h"
 #include "runtime/data/Sampler.h"
 #include "runtime/executor/DebugDump.h"
@@ -25,12 +26,6 @@ SamplerOptions samplerOptions(const TrainOptions &options, int64_t rows) {
   sampler.seed = options.seed;
   sampler.shuffle = options.shuffle;
   return sampler;
-}
-
-using Clock = std::chrono::steady_clock;
-
-double millisecondsSince(Clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
 class Loop {
@@ -68,10 +63,10 @@ Hyperparameters Loop::hyperparameters(double learningRate) const {
 
 Status Loop::loadRow(int64_t index, EntryKind kind, StepMetrics &metrics) {
   size_t built = session_.buckets(kind).size();
-  auto begin = Clock::now();
+  Stopwatch watch;
   QRT_ASSIGN_OR_RETURN(BucketShape bucket, session_.bucketFor(kind, data_.rowShape(index)));
   if (session_.buckets(kind).size() != built)
-    metrics.compileMilliseconds += millisecondsSince(begin);
+    metrics.compileMilliseconds += watch.milliseconds();
   data_.readRow(index, row_);
   QRT_RETURN_IF_ERROR(fillBatch(row_, bucket, batch_));
   metrics.slotTokens += bucket.tokens;
@@ -92,7 +87,7 @@ Status Loop::dumpAccumulatedGradients() {
 }
 
 StatusOr<StepMetrics> Loop::step(int64_t step, const std::vector<int64_t> &rows, double learningRate) {
-  auto begin = Clock::now();
+  Stopwatch watch;
   StepMetrics metrics;
   metrics.step = step + 1;
   metrics.learningRate = learningRate;
@@ -129,7 +124,7 @@ StatusOr<StepMetrics> Loop::step(int64_t step, const std::vector<int64_t> &rows,
   metrics.skipped = !std::isfinite(metrics.gradNorm);
   for (int64_t bytes : session_.device().reserved())
     metrics.memoryBytes += bytes;
-  metrics.milliseconds = millisecondsSince(begin) - metrics.compileMilliseconds;
+  metrics.milliseconds = watch.milliseconds() - metrics.compileMilliseconds;
   return metrics;
 }
 

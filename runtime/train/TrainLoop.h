@@ -10,7 +10,6 @@
 #include "runtime/train/Schedule.h"
 
 #include <atomic>
-#include <functional>
 #include <optional>
 #include <string>
 

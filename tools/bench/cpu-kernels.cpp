@@ -6,13 +6,14 @@
 #include "runtime/backends/cpu/CpuKernel.h"
 #include "runtime/backends/cpu/Gemm.h"
 #include "runtime/base/BFloat16.h"
+#include "runtime/executor/SegmentTable.h"
+#include "tools/bench/Measure.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <functional>
 #include <memory>
 #include <random>
@@ -24,26 +25,6 @@ using namespace qrt;
 using namespace qrt::cpu;
 
 namespace {
-
-/// With one thread, its processor time, so that a busy machine can be measured on; else the clock on the wall.
-double now(const ThreadPool &pool) {
-  timespec time;
-  clock_gettime(pool.size() == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-double bestSeconds(const ThreadPool &pool, const std::function<void()> &body) {
-  double best = HUGE_VAL, spent = 0;
-  // Other work on the machine only ever adds: the best of half a second's worth.
-  for (int i = 0; i < 100 && (spent < 0.5 || i < 3); ++i) {
-    double start = now(pool);
-    body();
-    double seconds = now(pool) - start;
-    best = std::min(best, seconds);
-    spent += seconds;
-  }
-  return best;
-}
 
 struct Memory {
   std::unique_ptr<std::byte[]> owner;
@@ -93,26 +74,20 @@ void run(const Benchmark &benchmark, const char *storage, const BucketShape &buc
     const Arg &arg = benchmark.args[i];
     ArgEffect declared = info.args[std::min(i, info.args.size() - 1)].effect;
     Tensor tensor;
-    tensor.shape.dtype = arg.dtype;
-    tensor.shape.rank = static_cast<int>(arg.dims.size());
-    int64_t stride = 1;
-    for (int d = tensor.shape.rank - 1; d >= 0; --d) {
-      tensor.shape.dims[d] = arg.dims[d];
-      tensor.shape.strides[d] = stride;
-      stride *= arg.dims[d];
-    }
+    tensor.shape = denseShape(arg.dtype, arg.dims);
+    int64_t argBytes = tensor.shape.elements() * byteSize(arg.dtype);
     bool inOut = declared == ArgEffect::InOut || declared == ArgEffect::InOutOptional;
     bool read =
         declared == ArgEffect::Read || declared == ArgEffect::ReadOptional || declared == ArgEffect::ReadVariadic;
     if (arg.present) {
-      memory.emplace_back(stride * byteSize(arg.dtype));
+      memory.emplace_back(argBytes);
       tensor.data = memory.back().data;
       if (arg.fill)
         arg.fill(tensor.as<int32_t>());
       else
         fillRandom(tensor);
       if (declared != ArgEffect::Scratch)
-        bytes += static_cast<double>(stride * byteSize(arg.dtype)) * (inOut ? 2 : 1);
+        bytes += static_cast<double>(argBytes) * (inOut ? 2 : 1);
     }
     args.push_back(tensor);
     effects.push_back(inOut ? ArgEffect::InOut : read ? ArgEffect::Read : ArgEffect::Write);
@@ -143,26 +118,19 @@ double measureCopy(ThreadPool &pool) {
   return 2.0 * kBytes / seconds;
 }
 
+constexpr int32_t kDocumentTokens = 512;
+
 /// Documents of 512 tokens up to the end; every other token is trained.
 void fillSegments(const BucketShape &bucket, int32_t *table) {
   SegmentLayout layout{bucket};
-  std::fill(table, table + layout.size(), -1);
-  int64_t documents = bucket.tokens / 512, chunks = 0, tiles = 0;
-  for (int64_t d = 0; d <= bucket.documents; ++d)
-    table[layout.documentOffsets() + d] = static_cast<int32_t>(std::min(d, documents) * 512);
-  for (int64_t t = 0; t < documents * 512; ++t) {
-    table[layout.tokenDocument() + t] = static_cast<int32_t>(t / 512);
-    if (t % kChunkTokens == 0)
-      table[layout.chunkStart() + chunks++] = static_cast<int32_t>(t);
-  }
-  for (int64_t inDocument = 512 - kTileTokens; inDocument >= 0; inDocument -= kTileTokens)
-    for (int64_t d = 0; d < documents; ++d)
-      table[layout.tileStart() + tiles++] = static_cast<int32_t>(d * 512 + inDocument);
-  for (int64_t r = 0; r < bucket.trained; ++r)
-    table[layout.trainedRows() + r] = static_cast<int32_t>(2 * r);
-  int32_t header[] = {static_cast<int32_t>(documents * 512), static_cast<int32_t>(documents),
-                      static_cast<int32_t>(chunks), static_cast<int32_t>(tiles), static_cast<int32_t>(bucket.trained)};
-  std::copy(std::begin(header), std::end(header), table);
+  std::vector<int32_t> offsets, trained;
+  for (int32_t token = 0; token <= bucket.tokens; token += kDocumentTokens)
+    offsets.push_back(token);
+  for (int32_t row = 0; row < bucket.trained; ++row)
+    trained.push_back(2 * row);
+  [[maybe_unused]] Status status =
+      fillSegmentTable(layout, offsets, trained, std::span(table, static_cast<size_t>(layout.size())));
+  assert(status.ok() && "a row that does not fit its bucket");
 }
 
 std::vector<Benchmark> benchmarks(DType md, const BucketShape &bucket) {
@@ -261,7 +229,7 @@ int main(int argc, char **argv) {
       return 2;
     }
   }
-  if (threads < 1 || tokens < 1024 || tokens % 512) {
+  if (threads < 1 || tokens < 1024 || tokens % kDocumentTokens) {
     std::fprintf(stderr, "--threads is at least 1, --tokens a multiple of 512 from 1024\n");
     return 2;
   }
@@ -269,7 +237,7 @@ int main(int argc, char **argv) {
   double copyRate = measureCopy(pool);
   std::printf("%s; copy %.1f GB/s; %ld tokens\n", cpuDescription(threads).c_str(), copyRate * 1e-9,
               static_cast<long>(tokens));
-  BucketShape bucket{tokens, tokens / 512, 512, tokens / 2};
+  BucketShape bucket{tokens, tokens / kDocumentTokens, kDocumentTokens, tokens / 2};
   for (DType md : {DType::F32, DType::BF16})
     for (const Benchmark &benchmark : benchmarks(md, bucket))
       if (wanted.empty() || std::find(wanted.begin(), wanted.end(), benchmark.kernel) != wanted.end())

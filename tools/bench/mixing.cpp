@@ -7,6 +7,8 @@
 // Products with a document's first state, which is zero, are counted though the kernels leave them out: rows of short
 // documents may show more than the processor's peak.
 #include "runtime/backends/cpu/CpuKernel.h"
+#include "runtime/executor/SegmentTable.h"
+#include "tools/bench/Measure.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +18,6 @@
 #include <numeric>
 #include <random>
 #include <string>
-#include <time.h>
 #include <vector>
 
 using namespace qrt;
@@ -41,46 +42,23 @@ struct Row {
 
 std::vector<int32_t> makeTable(const Row &row) {
   SegmentLayout layout{row.bucket()};
-  std::vector<int32_t> table(layout.size(), -1);
-  std::vector<std::pair<int64_t, int64_t>> tiles;
-  int64_t at = 0, chunks = 0;
-  for (size_t d = 0; d < row.lengths.size(); ++d) {
-    table[layout.documentOffsets() + d] = static_cast<int32_t>(at);
-    for (int64_t t = 0; t < row.lengths[d]; ++t, ++at) {
-      table[layout.tokenDocument() + at] = static_cast<int32_t>(d);
-      if (t % kChunkTokens == 0) {
-        table[layout.chunkStart() + chunks++] = static_cast<int32_t>(at);
-        tiles.emplace_back(-std::min(t + kTileTokens, row.lengths[d]), at);
-      }
-    }
-  }
-  table[layout.documentOffsets() + row.lengths.size()] = static_cast<int32_t>(at);
-  std::sort(tiles.begin(), tiles.end());
-  for (size_t i = 0; i < tiles.size(); ++i)
-    table[layout.tileStart() + i] = static_cast<int32_t>(tiles[i].second);
-  table[0] = static_cast<int32_t>(at);
-  table[1] = static_cast<int32_t>(row.lengths.size());
-  table[2] = static_cast<int32_t>(chunks);
-  table[3] = static_cast<int32_t>(tiles.size());
-  table[4] = 0;
+  std::vector<int32_t> table(static_cast<size_t>(layout.size())), offsets = {0};
+  for (int64_t length : row.lengths)
+    offsets.push_back(offsets.back() + static_cast<int32_t>(length));
+  [[maybe_unused]] Status status = fillSegmentTable(layout, offsets, {}, table);
+  assert(status.ok() && "a row that does not fit its bucket");
   return table;
 }
 
 /// A tensor with memory: random values of this mean and standard deviation.
 struct Data {
   Data(DType dtype, std::vector<int64_t> dims, float scale = 1, float mean = 0) {
-    tensor.shape.dtype = dtype;
-    tensor.shape.rank = static_cast<int>(dims.size());
-    int64_t stride = 1;
-    for (int i = tensor.shape.rank - 1; i >= 0; --i) {
-      tensor.shape.dims[i] = dims[i];
-      tensor.shape.strides[i] = stride;
-      stride *= dims[i];
-    }
-    memory.resize(stride * byteSize(dtype));
+    tensor.shape = denseShape(dtype, dims);
+    int64_t elements = tensor.shape.elements();
+    memory.resize(elements * byteSize(dtype));
     tensor.data = memory.data();
     static std::minstd_rand random(1);
-    for (int64_t i = 0; i < stride; ++i) {
+    for (int64_t i = 0; i < elements; ++i) {
       // Uniform, of the same variance.
       float value = mean + scale * (static_cast<float>(random() >> 7) * 0x1p-24f - 0.5f) * 3.4641f;
       uint32_t bits;
@@ -101,14 +79,6 @@ struct Data {
   std::vector<std::byte> memory;
 };
 
-/// Seconds: of the clock, or of this process's work where it has one thread, which other work on the machine does not
-/// lengthen.
-double now(int threads) {
-  timespec time;
-  clock_gettime(threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
 /// The best of several calls, in seconds.
 double measure(Kernel kernel, std::vector<Data *> data, double param, const Row &row, int threads) {
   std::vector<Tensor> args;
@@ -124,15 +94,7 @@ double measure(Kernel kernel, std::vector<Data *> data, double param, const Row 
   call.scratchPerThread = impl.scratchBytes ? (impl.scratchBytes(call) + 63) / 64 * 64 : 0;
   std::vector<std::byte> scratch(call.scratchPerThread * threads + 64);
   call.scratch = reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
-  double best = HUGE_VAL, total = 0;
-  for (int i = 0; i < 3 || (total < 0.5 && i < 50); ++i) {
-    double start = now(threads);
-    impl.run(call);
-    double seconds = now(threads) - start;
-    best = std::min(best, seconds);
-    total += seconds;
-  }
-  return best;
+  return bestSeconds(pool, [&] { impl.run(call); });
 }
 
 void print(const char *what, double seconds, double flops) {

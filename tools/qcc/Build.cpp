@@ -6,9 +6,9 @@
 #include "compiler/emit/EmitProgram.h"
 #include "compiler/emit/MemoryReport.h"
 #include "dialects/step/Step.h"
-#include "runtime/base/File.h"
 #include "runtime/data/Buckets.h"
 #include "runtime/program/Program.h"
+#include "tools/qcc/Output.h"
 
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
@@ -54,15 +54,6 @@ static StatusOr<int64_t> parseBytes(const std::string &text) {
       return static_cast<int64_t>(value * size);
   }
   return qrt::error(StatusCode::InvalidUsage, "--memory: expected an amount like 141GB or 80GiB, got {}", text);
-}
-
-/// Where the output goes: the file named, or standard output for a dump.
-static Status write(const std::string &path, llvm::StringRef contents) {
-  if (path.empty() || path == "-") {
-    llvm::outs() << contents;
-    return Status();
-  }
-  return qrt::writeFileAtomically(path, {contents.data(), contents.size()});
 }
 
 Status build(const BuildOptions &options) {
@@ -116,7 +107,7 @@ Status build(const BuildOptions &options) {
     llvm::raw_string_ostream stream(text);
     module->print(stream);
     stream << "\n";
-    return write(options.output, text);
+    return writeOutput(options.output, text);
   }
 
   mlir::FailureOr<std::vector<uint8_t>> program = emitProgram(*module);
@@ -126,7 +117,7 @@ Status build(const BuildOptions &options) {
   std::vector<uint8_t> bytes = std::move(*program);
   QRT_RETURN_IF_ERROR(qrt::Program::fromBytes(bytes, options.output).status());
   printMemoryReport(reportMemory(*module), llvm::outs(), budget);
-  return write(options.output, {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+  return writeOutput(options.output, {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
 }
 
 } // namespace qcc

@@ -2,13 +2,13 @@
 #include "tools/qcc/Import.h"
 
 #include "models/qwen/Qwen35.h"
+#include "runtime/base/File.h"
+#include "tools/qcc/Output.h"
 
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
-
-#include <filesystem>
 
 using qrt::Status;
 using qrt::StatusCode;
@@ -21,11 +21,9 @@ static StatusOr<qwen::Config> readConfig(const ImportOptions &options) {
     return qrt::error(StatusCode::InvalidUsage, "expected a Hugging Face folder or --size, one of the two");
   if (!options.size.empty())
     return qwen::configByName(options.size);
-  std::filesystem::path path = options.source;
-  if (std::filesystem::is_directory(path))
-    path /= "config.json";
-  QRT_ASSIGN_OR_RETURN(qrt::Json json, qrt::readJsonFile(path.string()));
-  return qwen::parseConfig(json, path.string());
+  std::string path = qrt::isDirectory(options.source) ? qrt::joinPath(options.source, "config.json") : options.source;
+  QRT_ASSIGN_OR_RETURN(qrt::Json json, qrt::readJsonFile(path));
+  return qwen::parseConfig(json, path);
 }
 
 Status importModel(const ImportOptions &options) {
@@ -44,20 +42,13 @@ Status importModel(const ImportOptions &options) {
   if (mlir::failed(mlir::verify(*module)))
     return qrt::error(StatusCode::InvalidData, "the model is not valid (see above)");
 
-  std::error_code error;
-  llvm::raw_fd_ostream out(options.output, error);
-  if (error)
-    return qrt::error(StatusCode::Io, "{}: {}", options.output, error.message());
-  if (options.bytecode) {
-    if (mlir::failed(mlir::writeBytecodeToFile(*module, out)))
-      return qrt::error(StatusCode::Io, "{}: cannot write", options.output);
-  } else {
+  std::string contents;
+  llvm::raw_string_ostream out(contents);
+  if (!options.bytecode)
     module->print(out);
-  }
-  out.close();
-  if (out.has_error())
-    return qrt::error(StatusCode::Io, "{}: {}", options.output, out.error().message());
-  return Status();
+  else if (mlir::failed(mlir::writeBytecodeToFile(*module, out)))
+    return qrt::error(StatusCode::InvalidData, "the model cannot be written as bytecode");
+  return writeOutput(options.output, contents);
 }
 
 } // namespace qcc

@@ -8,6 +8,8 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace qrt {
 
@@ -21,6 +23,9 @@ void addInspectCommand(CLI::App &app, Command &command);
 /// `compiler`: builds programs that are missing; null in a qrun without the compiler.
 void addTrainCommand(CLI::App &app, Command &command, Specializer *compiler);
 void addEvalCommand(CLI::App &app, Command &command, Specializer *compiler);
+
+/// Tells people on standard error, a line each.
+void printWarnings(const std::vector<std::string> &warnings);
 
 /// Parses the command line and runs it; the exit code: 0, 1 failed, 2 wrong usage.
 int qrunMain(int argc, char **argv, Specializer *compiler);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // qrun inspect: what a program, a checkpoint or a folder of data holds.
+#include "runtime/base/File.h"
 #include "runtime/data/Buckets.h"
 #include "runtime/data/Checkpoint.h"
 #include "runtime/data/Pack.h"
@@ -11,7 +12,6 @@
 #include "tools/qrun/Command.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <unistd.h>
 
 namespace qrt {
@@ -71,8 +71,7 @@ Status inspectData(const Options &options) {
                  static_cast<double>(std::max<int64_t>(manifest.tokens, 1)),
              manifest.vocabularyBound);
   QRT_ASSIGN_OR_RETURN(TokenData data, TokenData::open(options.path, manifest.kind));
-  for (const std::string &warning : data.warnings())
-    fmt::print("warning: {}\n", warning);
+  printWarnings(data.warnings());
   TokenRow row;
   if (manifest.kind == DataKind::Packed) {
     fmt::print("{}", printPackReport(manifest));
@@ -106,11 +105,10 @@ Status inspectCheckpoint(const Options &options) {
 }
 
 Status inspect(const Options &options) {
-  namespace fs = std::filesystem;
-  if (!fs::exists(options.path))
+  if (!pathExists(options.path))
     return error(StatusCode::Io, "{}: no such file or folder", options.path);
-  if (fs::is_directory(options.path))
-    return fs::exists(fs::path(options.path) / "manifest.json") ? inspectData(options) : inspectCheckpoint(options);
+  if (isDirectory(options.path))
+    return pathExists(joinPath(options.path, "manifest.json")) ? inspectData(options) : inspectCheckpoint(options);
   QRT_ASSIGN_OR_RETURN(Program program, Program::open(options.path));
   fmt::print("{}", programReport(program, options.instructions));
   return Status();

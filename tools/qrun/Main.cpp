@@ -27,6 +27,11 @@ private:
   const CLI::App &app_;
 };
 
+void printWarnings(const std::vector<std::string> &warnings) {
+  for (const std::string &warning : warnings)
+    fmt::print(stderr, "qrun: warning: {}\n", warning);
+}
+
 int qrunMain(int argc, char **argv, Specializer *compiler) {
   CLI::App app("qrun: runs compiled training programs");
   app.require_subcommand(1);

@@ -3,13 +3,11 @@
 // qrun pack: token data, or JSON lines of token ids, into rows of whole documents.
 #include "runtime/data/Pack.h"
 
-#include <unistd.h>
-
 #include "runtime/base/File.h"
 #include "runtime/data/Jsonl.h"
 #include "tools/qrun/Command.h"
 
-#include <filesystem>
+#include <unistd.h>
 
 namespace qrt {
 namespace {
@@ -42,6 +40,8 @@ public:
     made_ = true;
     return Status();
   }
+  explicit TemporaryTokens(std::string path) : path_(std::move(path)) {}
+  ~TemporaryTokens() { (void)removeFlatDirectory(path_); }
   const std::string &path() const { return path_; }
 
 private:
@@ -51,8 +51,7 @@ private:
 
 Status packDirectory(const std::string &tokens, const Options &options) {
   QRT_ASSIGN_OR_RETURN(TokenData data, TokenData::open(tokens, DataKind::Tokens));
-  for (const std::string &warning : data.warnings())
-    fmt::print(stderr, "qrun: warning: {}\n", warning);
+  printWarnings(data.warnings());
   QRT_ASSIGN_OR_RETURN(Manifest packed, packTokens(data, options.out, options.pack));
   fmt::print("{}", printPackReport(packed));
   return Status();
@@ -63,7 +62,7 @@ Status pack(Options options) {
     QRT_ASSIGN_OR_RETURN(Overflow overflow, parseOverflow(options.overflow));
     options.pack.overflow = overflow;
   }
-  if (options.sources.size() == 1 && std::filesystem::is_directory(options.sources.front())) {
+  if (options.sources.size() == 1 && isDirectory(options.sources.front())) {
     if (options.vocabulary)
       return error(StatusCode::InvalidUsage, "--vocabulary goes with JSON lines: {} has a manifest that says it",
                    options.sources.front());
@@ -74,8 +73,7 @@ Status pack(Options options) {
   JsonlOptions jsonl;
   jsonl.vocabularyBound = options.vocabulary;
   QRT_ASSIGN_OR_RETURN(JsonlImport imported, importJsonl(options.sources, tokens.path(), jsonl));
-  for (const std::string &warning : imported.warnings)
-    fmt::print(stderr, "qrun: warning: {}\n", warning);
+  printWarnings(imported.warnings);
   return packDirectory(tokens.path(), options);
 }
 

@@ -5,11 +5,12 @@
 #include "runtime/backends/cpu/CpuDevice.h"
 #include "runtime/backends/cpu/Gemm.h"
 #include "runtime/base/File.h"
+#include "runtime/base/Stopwatch.h"
 #include "runtime/data/Buckets.h"
 #include "runtime/train/Initialize.h"
+#include "tools/qrun/Command.h"
 
 #include <algorithm>
-#include <chrono>
 
 namespace qrt {
 
@@ -34,8 +35,7 @@ void addSessionOptions(CLI::App &command, SessionArguments &arguments) {
 
 StatusOr<TokenData> openPacked(const std::string &directory) {
   QRT_ASSIGN_OR_RETURN(TokenData data, TokenData::open(directory, DataKind::Packed));
-  for (const std::string &warning : data.warnings())
-    fmt::print(stderr, "qrun: warning: {}\n", warning);
+  printWarnings(data.warnings());
   return data;
 }
 
@@ -94,12 +94,11 @@ static Status compileMissing(std::vector<Program> &programs, EntryKind kind, con
       return error(StatusCode::Unsupported,
                    "{}: the program {} has no bucket for all of its rows: build it with --buckets {}", data.directory(),
                    programs.front().source(), name);
-    auto begin = std::chrono::steady_clock::now();
+    Stopwatch watch;
     QRT_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, compiler->specialize(programs.front(), bucket));
     QRT_ASSIGN_OR_RETURN(Program program, Program::fromBytes(std::move(bytes), "the program for bucket " + name));
     programs.push_back(std::move(program));
-    std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
-    fmt::print("compiled bucket {} in {:.0f} ms: the program did not have it\n", name, time.count());
+    fmt::print("compiled bucket {} in {:.0f} ms: the program did not have it\n", name, watch.milliseconds());
   }
   return Status();
 }

@@ -15,6 +15,7 @@
 
 namespace qrt {
 
+/// What the command line says of the program, its data and its weights.
 struct SessionArguments {
   std::string program, data, weights;
   CompileOptions compile;
@@ -38,7 +39,7 @@ struct OpenSession {
 };
 
 /// Opens the data's program, compiling one from a .mlir file, checks that the data's vocabulary fits it, and loads or
-/// initializes the weights. `evalData` may be null; `accumulate`: steps have several micro-batches. Prints what was
+/// initializes the weights. `evalData` may be null; `kind` is the entry that the rows of `data` run. Prints what was
 /// opened.
 StatusOr<OpenSession> openSession(const SessionArguments &arguments, const TokenData &data, const TokenData *evalData,
                                   EntryKind kind, Specializer *compiler);

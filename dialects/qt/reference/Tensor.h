@@ -4,6 +4,8 @@
 #ifndef DIALECTS_QT_REFERENCE_TENSOR_H
 #define DIALECTS_QT_REFERENCE_TENSOR_H
 
+#include "runtime/base/IgnoredLabel.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -69,8 +71,7 @@ private:
 
 using IntTensor = Tensor<int64_t>;
 
-/// The label of a token that trains nothing.
-constexpr int64_t kIgnoredLabel = -100;
+using qrt::kIgnoredLabel;
 
 /// The documents of one packed row of tokens. Tokens past the last document are the tail; they belong to none.
 struct Segments {

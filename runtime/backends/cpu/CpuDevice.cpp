@@ -361,10 +361,8 @@ Status CpuExecutable::notify(Observer &observer, size_t instruction) const {
     if (!observer.wants(value))
       continue;
     const Slice &slice = entry_.slices[static_cast<size_t>(value.slice)];
-    TensorShape dense = slice.shape;
-    int64_t stride = 1;
-    for (int axis = dense.rank - 1; axis >= 0; stride *= dense.dims[axis--])
-      dense.strides[axis] = stride;
+    TensorShape dense =
+        denseShape(slice.shape.dtype, std::span(slice.shape.dims, static_cast<size_t>(slice.shape.rank)));
     std::vector<std::byte> bytes(static_cast<size_t>(dense.elements() * byteSize(dense.dtype)));
     copyTensor(device_.threads(), {slice.shape, device_.at(slice.space, slice.offset, slice.end - slice.offset)},
                {dense, bytes.data()});

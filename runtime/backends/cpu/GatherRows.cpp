@@ -2,6 +2,7 @@
 //
 // The trained rows, out of all tokens and back.
 #include "runtime/backends/cpu/Rows.h"
+#include "runtime/base/IgnoredLabel.h"
 
 namespace qrt::cpu::QRT_ISA {
 
@@ -10,9 +11,9 @@ static void runGatherRows(const Call &call) {
   const Tensor &x = call.args[1], &out = call.args[2];
   int64_t trained = docs.trained();
   if (x.shape.dtype == DType::I32) {
-    // Labels. -100 is what training ignores.
+    // Labels.
     for (int64_t r = 0; r < out.shape.dims[0]; ++r)
-      out.as<int32_t>()[r] = r < trained ? x.as<const int32_t>()[docs.trainedRow(r)] : -100;
+      out.as<int32_t>()[r] = r < trained ? x.as<const int32_t>()[docs.trainedRow(r)] : kIgnoredLabel;
     return;
   }
   Rows from(x), to(out);

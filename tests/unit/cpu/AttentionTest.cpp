@@ -254,11 +254,7 @@ TEST(AttentionReference, GradientsAreDerivatives) {
   Reference r = reference(c.row, c.heads, c.scale, q, k, v, gate, dy);
   auto value = [&](const std::vector<double> &q, const std::vector<double> &k, const std::vector<double> &v,
                    const std::vector<double> &gate) {
-    std::vector<double> y = reference(c.row, c.heads, c.scale, q, k, v, gate, {}).y;
-    double sum = 0;
-    for (size_t i = 0; i < y.size(); ++i)
-      sum += y[i] * dy[i];
-    return sum;
+    return inner(reference(c.row, c.heads, c.scale, q, k, v, gate, {}).y, dy);
   };
   auto expectSame = [](const std::vector<double> &a, const std::vector<double> &b) {
     for (size_t i = 0; i < a.size(); ++i)

@@ -28,13 +28,6 @@ Values gatedRmsNorm(const Values &x, const Values &z, const Values &w, Values *r
   return y;
 }
 
-double inner(const Values &a, const Values &b) {
-  double total = 0;
-  for (size_t i = 0; i < a.size(); ++i)
-    total += a[i] * b[i];
-  return total;
-}
-
 struct Types {
   DType md, weight;
 };

@@ -200,6 +200,14 @@ inline double relativeError(const HostTensor &got, const std::vector<double> &ex
   return norm > 0 ? std::sqrt(difference / norm) : std::sqrt(difference);
 }
 
+/// The sum of the products of corresponding elements.
+inline double inner(const std::vector<double> &a, const std::vector<double> &b) {
+  double total = 0;
+  for (size_t i = 0; i < a.size(); ++i)
+    total += a[i] * b[i];
+  return total;
+}
+
 /// What rounding leaves of a result of this storage: a few units for f32; for bf16 one rounding, at most half a unit of
 /// 2^-7.
 inline double tolerance(DType dtype) { return dtype == DType::F32 ? 2e-6 : 3.92e-3; }

@@ -45,13 +45,6 @@ Values normRope(const Values &x, const Values &w, int64_t heads, int64_t rotary,
   return y;
 }
 
-double inner(const Values &a, const Values &b) {
-  double total = 0;
-  for (size_t i = 0; i < a.size(); ++i)
-    total += a[i] * b[i];
-  return total;
-}
-
 struct Types {
   DType md, weight;
 };

@@ -26,13 +26,6 @@ Values rmsNorm(const Values &x, const Values &w, Values *rstd = nullptr) {
   return y;
 }
 
-double inner(const Values &a, const Values &b) {
-  double total = 0;
-  for (size_t i = 0; i < a.size(); ++i)
-    total += a[i] * b[i];
-  return total;
-}
-
 /// Storage of activations and of weights (and their gradients).
 struct Types {
   DType md, weight;

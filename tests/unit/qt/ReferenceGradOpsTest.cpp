@@ -199,25 +199,9 @@ const std::string kDeltaGrad =
   return %dq, %dk, %dv, %dg, %db : tensor<?x$Kx4xf32>, tensor<?x$Kx4xf32>, tensor<?x$Wx3xf32>, tensor<?x$Wxf32>, tensor<?x$Wxf32>
 })";
 
-std::vector<Datum<double>> deltaInputs(const Segments &docs, int64_t heads) {
-  Random random(7);
-  int64_t tokens = docs.tokens;
-  Tensor<double> g = randomNormal({tokens, heads}, random), beta = randomNormal({tokens, heads}, random);
-  for (double &decay : g.elements())
-    decay = -0.3 * std::abs(decay);
-  for (double &strength : beta.elements())
-    strength = 1 / (1 + std::exp(-strength));
-  return {docs,
-          randomNormal({tokens, 2, 4}, random, 0, 0.5),
-          randomNormal({tokens, 2, 4}, random, 0, 0.5),
-          randomNormal({tokens, heads, 3}, random),
-          g,
-          beta};
-}
-
 TEST_P(ReferenceGradHeads, GatedDeltaRule) {
   Segments docs = awkwardDocuments(GetParam());
-  std::vector<Datum<double>> inputs = deltaInputs(docs, heads());
+  std::vector<Datum<double>> inputs = deltaInputs(docs, heads(), /*seed=*/7);
   checkWithAndWithoutResiduals(with(kDeltaForward + "func.func @g" + kDeltaGrad, names()), inputs);
   Random random(8);
   inputs.push_back(randomNormal({docs.tokens, heads(), 3}, random));
@@ -229,7 +213,7 @@ TEST_P(ReferenceGradHeads, GatedDeltaRule) {
 
 TEST(ReferenceGradOps, GatedDeltaRuleRefusesTheInverseOfOtherKeys) {
   Segments docs = Segments::ofLengths({5});
-  std::vector<Datum<double>> inputs = deltaInputs(docs, 2);
+  std::vector<Datum<double>> inputs = deltaInputs(docs, 2, /*seed=*/7);
   Random random(9);
   Tensor<double> inverse = chunkInverse(docs, randomNormal({5, 2, 4}, random), std::get<Tensor<double>>(inputs[5]));
   inputs.push_back(inverse);

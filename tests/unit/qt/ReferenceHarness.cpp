@@ -123,4 +123,20 @@ Segments awkwardDocuments(uint64_t seed) {
   return Segments::ofLengths(lengths, /*tail=*/7);
 }
 
+std::vector<Datum<double>> deltaInputs(const Segments &docs, int64_t heads, uint64_t seed) {
+  Random random(seed);
+  int64_t tokens = docs.tokens;
+  Tensor<double> g = randomNormal({tokens, heads}, random), beta = randomNormal({tokens, heads}, random);
+  for (double &decay : g.elements())
+    decay = -0.3 * std::abs(decay);
+  for (double &strength : beta.elements())
+    strength = 1 / (1 + std::exp(-strength));
+  return {docs,
+          randomNormal({tokens, 2, 4}, random, 0, 0.5),
+          randomNormal({tokens, 2, 4}, random, 0, 0.5),
+          randomNormal({tokens, heads, 3}, random),
+          g,
+          beta};
+}
+
 } // namespace qt::reference

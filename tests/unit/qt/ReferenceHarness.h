@@ -69,6 +69,10 @@ void expectTailUnread(const std::string &text, const Segments &docs, std::vector
 /// and a tail.
 Segments awkwardDocuments(uint64_t seed = 0);
 
+/// Documents, q and k [tokens, 2, 4], v [tokens, heads, 3], g (not positive) and beta (in (0, 1)) [tokens, heads] of a
+/// gated delta rule.
+std::vector<Datum<double>> deltaInputs(const Segments &docs, int64_t heads, uint64_t seed);
+
 } // namespace qt::reference
 
 #endif // TESTS_UNIT_QT_REFERENCEHARNESS_H

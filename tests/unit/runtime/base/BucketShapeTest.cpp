@@ -7,7 +7,7 @@ using namespace qrt;
 
 TEST(BucketShape, PrintsAndParses) {
   for (BucketShape bucket : {BucketShape{8192, 16, 8192, 4096}, BucketShape::anyOf(512), BucketShape{1, 1, 1, 1},
-                             BucketShape{BucketShape::maxTokens, 1, 2, 3}}) {
+                             BucketShape{BucketShape::kMaxTokens, 1, 2, 3}}) {
     auto parsed = parseBucket(printBucket(bucket));
     ASSERT_OK(parsed);
     EXPECT_EQ(*parsed, bucket);

@@ -127,14 +127,36 @@ TEST(File, RemovesOnlyFlatDirectories) {
   EXPECT_FALSE(pathExists(directory / "flat"));
 }
 
-TEST(File, CommitsDirectories) {
+TEST(AtomicDirectory, AppearsWholeOrNotAtAll) {
   TempDirectory directory;
-  ASSERT_OK(createDirectories(directory / "a.partial"));
-  ASSERT_OK(writeFileAtomically(directory / "a.partial/x", "new"));
-  ASSERT_OK(createDirectories(directory / "a"));
-  ASSERT_OK(commitDirectory(directory / "a.partial", directory / "a"));
-  EXPECT_EQ(*readFile(directory / "a/x", 10), "new");
-  EXPECT_FALSE(pathExists(directory / "a.partial"));
-  ASSERT_OK(createDirectories(directory / "b.partial"));
-  EXPECT_ERROR(commitDirectory(directory / "b.partial", directory / "a"), StatusCode::Io, "a: cannot rename");
+  std::string a = directory / "a", b = directory / "b", c = directory / "c";
+  ASSERT_OK(createDirectories(a));
+  // What a dead process left.
+  ASSERT_OK(createDirectories(a + ".partial"));
+  ASSERT_OK(writeFileAtomically(a + ".partial/y", "old"));
+  auto first = AtomicDirectory::create(a + "/");
+  ASSERT_OK(first);
+  EXPECT_EQ(first->partialPath(), a + ".partial");
+  ASSERT_OK(writeFileAtomically(joinPath(first->partialPath(), "x"), "new"));
+  EXPECT_TRUE(listDirectory(a)->empty());
+  ASSERT_OK(first->commit());
+  EXPECT_EQ(*listDirectory(a), std::vector<std::string>{"x"});
+  EXPECT_EQ(*readFile(a + "/x", 10), "new");
+  EXPECT_FALSE(pathExists(a + ".partial"));
+  EXPECT_ERROR(AtomicDirectory::create(a), StatusCode::InvalidUsage, "expected a new or empty directory");
+
+  auto second = AtomicDirectory::create(b);
+  ASSERT_OK(second);
+  ASSERT_OK(createDirectories(b));
+  ASSERT_OK(writeFileAtomically(b + "/x", "meanwhile"));
+  EXPECT_ERROR(second->commit(), StatusCode::Io, "b: cannot rename");
+  EXPECT_EQ(*readFile(b + "/x", 10), "meanwhile");
+
+  {
+    auto third = AtomicDirectory::create(c);
+    ASSERT_OK(third);
+    ASSERT_OK(writeFileAtomically(joinPath(third->partialPath(), "x"), "unfinished"));
+  }
+  EXPECT_FALSE(pathExists(c));
+  EXPECT_FALSE(pathExists(c + ".partial"));
 }

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tools/qcc/Output.h"
+
+#include "runtime/base/File.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+namespace qcc {
+
+qrt::Status writeOutput(const std::string &path, std::string_view contents) {
+  if (!path.empty() && path != "-")
+    return qrt::writeFileAtomically(path, contents);
+  llvm::outs() << contents;
+  llvm::outs().flush();
+  if (!llvm::outs().has_error())
+    return qrt::Status();
+  std::string what = llvm::outs().error().message();
+  llvm::outs().clear_error();
+  return qrt::error(qrt::StatusCode::Io, "standard output: {}", what);
+}
+
+} // namespace qcc
