@@ -2,6 +2,8 @@
 # cmake -DNM=nm -DWITHOUT=program [-DWITH=program] -P no-mlir.cmake
 #
 # The program WITHOUT defines and needs no symbol of MLIR or LLVM; WITH has both, which shows that they would be seen.
+cmake_minimum_required(VERSION 3.25)
+
 function(find_symbols program result)
   execute_process(COMMAND ${NM} -C ${program} OUTPUT_VARIABLE symbols RESULT_VARIABLE failed)
   if(failed OR NOT symbols MATCHES "qrt::qrunMain")

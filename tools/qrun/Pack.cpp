@@ -30,9 +30,8 @@ public:
   }
   /// Only what was made here is removed.
   ~TemporaryTokens() {
-    std::error_code ignored;
     if (made_)
-      std::filesystem::remove_all(path_, ignored);
+      (void)removeFlatDirectory(path_);
   }
   Status make() {
     if (pathExists(path_))
@@ -40,8 +39,6 @@ public:
     made_ = true;
     return Status();
   }
-  explicit TemporaryTokens(std::string path) : path_(std::move(path)) {}
-  ~TemporaryTokens() { (void)removeFlatDirectory(path_); }
   const std::string &path() const { return path_; }
 
 private:

@@ -14,8 +14,7 @@ TEST(DebugDump, WritesGradientsUnderCheckpointNames) {
   ASSERT_OK(session->loadBatch(makeBatch(kTinyBucket, {5, 8}, 23)));
   session->setScalars(0.1F, kTinyHyper, 7);
   ASSERT_OK(session->run(EntryKind::Accumulate));
-  DebugDump dump(session->program(), DebugDump::Kind::Gradients,
-                 [](const Parameter &parameter) { return parameter.checkpointNames.back(); });
+  DebugDump dump(session->program(), DebugDump::Kind::Gradients);
   ASSERT_OK(session->run(EntryKind::Step, &dump));
   TempDirectory directory;
   ASSERT_OK(dump.write(directory / "grads.safetensors"));
@@ -23,7 +22,7 @@ TEST(DebugDump, WritesGradientsUnderCheckpointNames) {
   ASSERT_OK(file);
   ASSERT_EQ(file->tensors().size(), session->program().parameters().size());
   for (const Parameter &parameter : session->program().parameters()) {
-    StatusOr<TensorView> tensor = file->tensor(parameter.checkpointNames.back(), DType::F32, parameter.shape.size());
+    StatusOr<TensorView> tensor = file->tensor(parameter.checkpointNames.front(), DType::F32, parameter.shape.size());
     ASSERT_OK(tensor);
     EXPECT_EQ(tensor->spec->shape, parameter.shape);
     // The accumulated gradients are the step's.
