@@ -28,10 +28,9 @@ git ls-files '*.cpp' '*.h' '*.cuh' | xargs clang-format-22 --dry-run -Werror
 
 cmake --preset release
 cmake --build --preset release
-ctest --test-dir build --output-on-failure
-
 if [ ! -e .venv-transformers/stamp ]; then
   echo "NOT RUN: e2e-transformers, e2e-transformers-demo, python-transformers (tools/check.sh --with-transformers runs them)"
 elif [ ! -d demo/run/checkpoint ]; then
   echo "NOT RUN: e2e-transformers-demo (there is no demo/run/checkpoint: tools/demo.sh makes it)"
 fi
+ctest --test-dir build --output-on-failure
