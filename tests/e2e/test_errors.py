@@ -82,6 +82,16 @@ class Errors(support.TestCase):
         self.assert_fails(1, "lm_head.weight", "qrun", "train", "--program", program, "--data", packed, "--weights", source, "--out",
                           self.work / "run", "--steps", 1)
 
+    def test_no_bucket(self):
+        """One line of usage, not the module."""
+        module = self.work / "model.mlir"
+        support.run("qcc", "import", support.GOLDEN / CASE, "-o", module)
+        with self.assertRaises(support.Failed) as caught:
+            support.run("qcc", "build", module, "-o", self.work / "x.qprog")
+        self.assertEqual(caught.exception.code, 2)
+        self.assertRegex(caught.exception.output, "--buckets or --data")
+        self.assertLess(len(caught.exception.output.splitlines()), 4)
+
     def test_usage(self):
         self.assert_fails(2, "--program", "qrun", "train")
         self.assert_fails(2, "subcommand", "qrun", "fly")
