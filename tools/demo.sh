@@ -51,8 +51,8 @@ stage "evaluate the export" "$qrun" eval --program demo/qwen.qprog --data demo/e
 printf '\n== result\n'
 echo "what guessing from frequencies alone would lose (nats a trained token):"
 tools/unigram_entropy.py demo/tokens demo/eval-tokens
-echo "held-out loss:"
-grep eval_loss demo/run/metrics.jsonl | tail -n 1
+echo "held-out loss of the trained model (nats a trained token):"
+grep -o '"eval_loss":[0-9.]*' demo/run/metrics.jsonl | tail -n 1 | cut -d: -f2
 echo "checkpoint: demo/run/checkpoint (transformers loads it)"
 printf '\n== times\n'
 printf '%s\n' "${times[@]}"

@@ -116,8 +116,10 @@ Status build(const BuildOptions &options) {
   // The runtime's verifier has the last word, before anything is written.
   std::vector<uint8_t> bytes = std::move(*program);
   QRT_RETURN_IF_ERROR(qrt::Program::fromBytes(bytes, options.output).status());
+  // Written first: a reader of the report may go away before its end.
+  QRT_RETURN_IF_ERROR(writeOutput(options.output, {reinterpret_cast<const char *>(bytes.data()), bytes.size()}));
   printMemoryReport(reportMemory(*module), llvm::outs(), budget);
-  return writeOutput(options.output, {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+  return Status();
 }
 
 } // namespace qcc

@@ -117,8 +117,24 @@ static Status checkSameModel(const Program &program, const std::string &weights)
   return qcc::qwen::checkSameMathematics(theirs, ours, path);
 }
 
+/// A program for longer rows runs this data too, but computes every token of its buckets.
+static void warnOfUnusedTokens(const Program &program, EntryKind kind, const TokenData &data) {
+  int64_t least = 0;
+  for (const Entry &entry : program.entries())
+    if (entry.kind == kind && (least == 0 || entry.bucket.tokens < least))
+      least = entry.bucket.tokens;
+  int64_t rowLength = data.manifest().rowLength;
+  if (least > rowLength)
+    fmt::print(stderr,
+               "qrun: warning: the rows of {} have {} tokens, the smallest bucket of {} {}: the rest is computed for "
+               "nothing; `qcc build --data {}` builds what fits\n",
+               data.directory(), rowLength, program.source(), least, data.directory());
+}
+
 StatusOr<OpenSession> openSession(const SessionArguments &arguments, const TokenData &data, const TokenData *evalData,
                                   EntryKind kind, Specializer *compiler) {
+  if (kind == EntryKind::Eval && arguments.weights.empty())
+    return error(StatusCode::InvalidUsage, "expected --weights HF_DIR: what to evaluate");
   if (arguments.weights.empty() != arguments.scratch)
     return error(StatusCode::InvalidUsage, "expected --weights HF_DIR or --scratch, one of the two");
   QRT_ASSIGN_OR_RETURN(Program program, openProgram(arguments, data, compiler));
@@ -141,6 +157,7 @@ StatusOr<OpenSession> openSession(const SessionArguments &arguments, const Token
   OpenSession open;
   std::vector<Program> programs;
   programs.push_back(std::move(program));
+  warnOfUnusedTokens(programs.front(), kind, data);
   Specializer *specializer = arguments.noCompile ? nullptr : compiler;
   QRT_RETURN_IF_ERROR(compileMissing(programs, kind, data, specializer));
   if (evalData)
