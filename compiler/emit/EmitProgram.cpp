@@ -2,6 +2,7 @@
 #include "compiler/emit/EmitProgram.h"
 
 #include "dialects/step/Step.h"
+#include "runtime/schema/Digest.h"
 #include "runtime/schema/Version.h"
 #include "runtime/schema/step_program_generated.h"
 
@@ -71,12 +72,20 @@ public:
     program_.strings = strings_.take();
     program_.kernels = kernels_.take();
 
+    program_.sha256 = qrt::kNoDigest;
+
     flatbuffers::FlatBufferBuilder builder;
     fb::FinishProgramBuffer(builder, fb::Program::Pack(builder, &program_));
     flatbuffers::Verifier verifier(builder.GetBufferPointer(), builder.GetSize(), 64, UINT32_MAX);
     if (!fb::VerifyProgramBuffer(verifier))
       return module_.emitError() << "the program's flatbuffer does not verify";
-    return std::vector<uint8_t>(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
+    std::vector<uint8_t> bytes(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
+    const flatbuffers::String *digits = fb::GetProgram(bytes.data())->sha256();
+    qrt::StatusOr<std::string> digest = qrt::programDigest(bytes, {digits->c_str(), digits->size()});
+    if (!digest.ok())
+      return module_.emitError() << digest.status().message();
+    std::copy(digest->begin(), digest->end(), bytes.begin() + (digits->Data() - bytes.data()));
+    return bytes;
   }
 
 private:

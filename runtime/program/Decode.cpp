@@ -6,6 +6,7 @@
 
 #include "runtime/base/Json.h"
 #include "runtime/program/Overlap.h"
+#include "runtime/schema/Digest.h"
 #include "runtime/schema/step_program_generated.h"
 
 #include <algorithm>
@@ -90,6 +91,15 @@ StatusOr<const fb::Program *> openFlatbuffer(std::span<const uint8_t> bytes, con
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), 8, maxTables);
   if (!fb::VerifyProgramBuffer(verifier))
     return error(StatusCode::InvalidData, "{}: damaged: its structure is not that of a compiled program", source);
+  if (const flatbuffers::String *recorded = fb::GetProgram(bytes.data())->sha256()) {
+    std::string_view expected(recorded->c_str(), recorded->size());
+    if (!isSha256(expected))
+      return error(StatusCode::InvalidData, "{}: damaged: sha256: expected 64 hexadecimal digits, got {}", source,
+                   quoteForMessage(expected));
+    QRT_ASSIGN_OR_RETURN(std::string actual, programDigest(bytes, expected));
+    if (actual != expected)
+      return error(StatusCode::InvalidData, "{}: damaged: its SHA-256 is {}, it says {}", source, actual, expected);
+  }
   return fb::GetProgram(bytes.data());
 }
 

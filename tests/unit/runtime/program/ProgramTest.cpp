@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/program/Program.h"
 
+#include "runtime/schema/Digest.h"
 #include "tests/unit/runtime/support/StatusMatchers.h"
 #include "tests/unit/runtime/support/TempDirectory.h"
 #include "tests/unit/runtime/support/TinyProgram.h"
@@ -51,6 +52,25 @@ TEST(Program, HoldsWhatTheFileSays) {
   EXPECT_EQ(program->spaceBytes()[static_cast<int>(Space::Gradients)], program->gradientBytes());
 }
 
+TEST(Program, DigestFindsEveryDamagedByte) {
+  TinyProgram tiny;
+  tiny.builder.program.sha256 = kNoDigest;
+  std::vector<uint8_t> bytes = tiny.builder.bytes();
+  std::string_view file(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  size_t place = file.find(kNoDigest);
+  ASSERT_NE(place, std::string_view::npos);
+  EXPECT_ERROR(Program::fromBytes(bytes, "p"), StatusCode::InvalidData, "p: damaged: its SHA-256 is ");
+  StatusOr<std::string> digest = programDigest(bytes, file.substr(place, kNoDigest.size()));
+  ASSERT_OK(digest);
+  std::copy(digest->begin(), digest->end(), bytes.begin() + static_cast<ptrdiff_t>(place));
+  ASSERT_OK(Program::fromBytes(bytes, "p"));
+  for (size_t i = 0; i < bytes.size(); i += 7) {
+    std::vector<uint8_t> damaged = bytes;
+    damaged[i] ^= 1 << (i % 8);
+    EXPECT_FALSE(Program::fromBytes(damaged, "p").ok()) << "byte " << i;
+  }
+}
+
 TEST(Program, IsReadFromAFile) {
   TempDirectory directory;
   std::vector<uint8_t> bytes = TinyProgram({.dtype = DType::BF16}).builder.bytes();
@@ -78,10 +98,10 @@ TEST(Program, NamesBothVersions) {
   tiny.builder.program.version_major = 7;
   tiny.builder.program.version_minor = 3;
   EXPECT_ERROR(tiny.build(), StatusCode::Unsupported,
-               "tiny.qprog: a program of version 7.3; this runtime reads version 1.0");
+               "tiny.qprog: a program of version 7.3; this runtime reads version 1.1");
   tiny.builder.program.version_major = kProgramVersion.major;
   tiny.builder.program.version_minor = kProgramVersion.minor + 1;
-  EXPECT_ERROR(tiny.build(), StatusCode::Unsupported, "version 1.1; this runtime reads version 1.0");
+  EXPECT_ERROR(tiny.build(), StatusCode::Unsupported, "version 1.2; this runtime reads version 1.1");
 }
 
 TEST(Program, NamesAnUnknownKernel) {
