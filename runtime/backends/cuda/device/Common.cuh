@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What every device function uses: storage types, vectors of 16 bytes, reductions of a warp and a block in a fixed
+// order.
+#ifndef RUNTIME_BACKENDS_CUDA_DEVICE_COMMON_CUH
+#define RUNTIME_BACKENDS_CUDA_DEVICE_COMMON_CUH
+
+#include "Types.h"
+
+namespace qrt::device {
+
+/// bfloat16 as it is stored. Arithmetic is done in f32.
+struct alignas(2) bf16 {
+  unsigned short bits;
+};
+
+template <typename T> __device__ __forceinline__ T *as(Ptr address) { return reinterpret_cast<T *>(address); }
+
+__device__ __forceinline__ float toFloat(float x) { return x; }
+__device__ __forceinline__ float toFloat(bf16 x) { return __uint_as_float(static_cast<unsigned>(x.bits) << 16); }
+
+/// Rounds to nearest even.
+template <typename T> __device__ __forceinline__ T fromFloat(float x);
+template <> __device__ __forceinline__ float fromFloat<float>(float x) { return x; }
+template <> __device__ __forceinline__ bf16 fromFloat<bf16>(float x) {
+  bf16 result;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result.bits) : "f"(x));
+  return result;
+}
+/// x as T stores it.
+template <typename T> __device__ __forceinline__ float rounded(float x) { return toFloat(fromFloat<T>(x)); }
+
+/// Two neighbours, the first in the low half.
+__device__ __forceinline__ unsigned packBf16(float low, float high) {
+  unsigned result;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
+  return result;
+}
+__device__ __forceinline__ float lowBf16(unsigned pair) { return __uint_as_float(pair << 16); }
+__device__ __forceinline__ float highBf16(unsigned pair) { return __uint_as_float(pair & 0xFFFF0000u); }
+
+/// Elements of T in 16 bytes.
+template <typename T> constexpr int kVector = 16 / sizeof(T);
+
+/// Loads or stores kVector<T> neighbours, 16-byte aligned, as f32.
+__device__ __forceinline__ void loadVector(const float *from, float (&to)[4]) {
+  float4 v = *reinterpret_cast<const float4 *>(from);
+  to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+}
+__device__ __forceinline__ void loadVector(const bf16 *from, float (&to)[8]) {
+  uint4 v = *reinterpret_cast<const uint4 *>(from);
+  unsigned words[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    to[2 * i] = lowBf16(words[i]), to[2 * i + 1] = highBf16(words[i]);
+}
+__device__ __forceinline__ void storeVector(float *to, const float (&from)[4]) {
+  *reinterpret_cast<float4 *>(to) = make_float4(from[0], from[1], from[2], from[3]);
+}
+__device__ __forceinline__ void storeVector(bf16 *to, const float (&from)[8]) {
+  *reinterpret_cast<uint4 *>(to) = make_uint4(packBf16(from[0], from[1]), packBf16(from[2], from[3]),
+                                              packBf16(from[4], from[5]), packBf16(from[6], from[7]));
+}
+
+/// The sum over the warp's lanes, in every lane.
+__device__ __forceinline__ float warpSum(float x) {
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2)
+    x += __shfl_xor_sync(0xFFFFFFFFu, x, offset);
+  return x;
+}
+__device__ __forceinline__ float warpMax(float x) {
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2)
+    x = fmaxf(x, __shfl_xor_sync(0xFFFFFFFFu, x, offset));
+  return x;
+}
+
+/// The sum over a block of kThreads threads, in every thread. `shared` holds kThreads / 32 floats and may be used again
+/// after the next barrier.
+template <int kThreads> __device__ __forceinline__ float blockSum(float x, float *shared) {
+  x = warpSum(x);
+  if constexpr (kThreads == 32)
+    return x;
+  __syncthreads();
+  if (threadIdx.x % 32 == 0)
+    shared[threadIdx.x / 32] = x;
+  __syncthreads();
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < kThreads / 32; ++i)
+    sum += shared[i];
+  return sum;
+}
+
+/// 1 / (1 + e^-x), finite for every x.
+__device__ __forceinline__ float sigmoid(float x) { return 1.0f / (1.0f + __expf(-x)); }
+
+// The parts of a segment table; entries past the counts repeat the last offset, or are -1.
+__device__ __forceinline__ const int *segmentPart(const Segments &s, int part) { return as<const int>(s.table) + part; }
+__device__ __forceinline__ int segmentTokens(const Segments &s) { return segmentPart(s, 0)[0]; }
+__device__ __forceinline__ int segmentDocuments(const Segments &s) { return segmentPart(s, 0)[1]; }
+__device__ __forceinline__ int segmentChunks(const Segments &s) { return segmentPart(s, 0)[2]; }
+__device__ __forceinline__ int segmentTiles(const Segments &s) { return segmentPart(s, 0)[3]; }
+__device__ __forceinline__ int segmentTrained(const Segments &s) { return segmentPart(s, 0)[4]; }
+/// First token of document d; of d = segmentDocuments(): the end of the last.
+__device__ __forceinline__ int documentBegin(const Segments &s, int d) { return segmentPart(s, s.documentOffsets)[d]; }
+/// The document of a token, or -1 in the tail.
+__device__ __forceinline__ int documentOf(const Segments &s, int token) {
+  return segmentPart(s, s.tokenDocument)[token];
+}
+__device__ __forceinline__ int chunkBegin(const Segments &s, int i) { return segmentPart(s, s.chunkStart)[i]; }
+__device__ __forceinline__ int tileBegin(const Segments &s, int i) { return segmentPart(s, s.tileStart)[i]; }
+__device__ __forceinline__ int trainedRow(const Segments &s, int r) { return segmentPart(s, s.trainedRows)[r]; }
+
+} // namespace qrt::device
+
+#endif // RUNTIME_BACKENDS_CUDA_DEVICE_COMMON_CUH

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Types shared by device functions and the plans that fill their parameters. Device files include one another and
+// nothing else; this one and the parameter structs are plain C++ that the host compiles too.
+#ifndef RUNTIME_BACKENDS_CUDA_DEVICE_TYPES_H
+#define RUNTIME_BACKENDS_CUDA_DEVICE_TYPES_H
+
+namespace qrt::device {
+
+/// Addresses are 64-bit numbers on the host and are cast where they are used: `as<T>(p.x)`.
+using Ptr = unsigned long long;
+using i64 = long long;
+
+/// A tensor map of the copy engine, opaque.
+struct alignas(64) TensorMap {
+  unsigned long long words[16];
+};
+
+/// The segment table (runtime/base/SegmentTable.h): where its parts begin, in i32 elements.
+struct Segments {
+  Ptr table;
+  int tokens, documents, maxChunks, maxTiles, maxTrained;
+  int documentOffsets, tokenDocument, chunkStart, tileStart, trainedRows;
+};
+
+} // namespace qrt::device
+
+#endif // RUNTIME_BACKENDS_CUDA_DEVICE_TYPES_H

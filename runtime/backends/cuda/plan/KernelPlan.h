@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a call of a kernel of the catalog becomes on a GPU: a list of device launches, matrix products and fills. Plans
+// are made by host code that needs no GPU and no library, and the same code serves twice: `qcc build` plans with
+// addresses of no meaning to learn which device functions to compile and how much workspace a call takes; the runtime
+// plans with the real addresses and launches what it gets.
+#ifndef RUNTIME_BACKENDS_CUDA_PLAN_KERNELPLAN_H
+#define RUNTIME_BACKENDS_CUDA_PLAN_KERNELPLAN_H
+
+#include "runtime/kernels/Kernel.h"
+
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+namespace qrt::cuda {
+
+/// An address in the device's memory, as the driver has it.
+using DevicePtr = uint64_t;
+
+/// One argument of a call. Absent optional arguments have no data.
+struct Tensor {
+  TensorShape shape;
+  DevicePtr data = 0;
+
+  explicit operator bool() const { return data != 0; }
+  int64_t dim(int axis) const { return shape.dims[axis]; }
+  /// In elements.
+  int64_t stride(int axis) const { return shape.strides[axis]; }
+};
+
+/// What a plan may depend on of the device. Reduction orders must not depend on it, so that a program gives the same
+/// bits on every GPU of its target.
+struct DeviceLimits {
+  int multiprocessors = 132;
+  /// Shared memory that a block may ask for.
+  int64_t sharedBytes = 232448;
+};
+
+/// The counterpart of cpu::Call.
+struct Call {
+  Kernel kernel;
+  /// In catalog order; variadic arguments follow one another.
+  std::span<const Tensor> args;
+  /// Of each argument: Read, Write or InOut. An Accumulate argument that is added to comes as InOut.
+  std::span<const ArgEffect> effects;
+  std::span<const ParamValue> params;
+  BucketShape bucket;
+  DeviceLimits device;
+
+  bool accumulates(int arg) const { return effects[static_cast<size_t>(arg)] == ArgEffect::InOut; }
+};
+
+/// A box of a tensor that the copy engine moves to shared memory (cuTensorMapEncodeTiled); dimensions innermost first.
+struct TensorMapSpec {
+  enum class Swizzle : uint8_t { None, Bytes32, Bytes64, Bytes128 };
+  /// Where in the parameters the 128 bytes of the map lie.
+  uint32_t paramOffset = 0;
+  DType dtype = DType::BF16;
+  DevicePtr base = 0;
+  int rank = 0;
+  std::array<uint64_t, 5> dims{};
+  /// Bytes between neighbours of dimension i + 1; multiples of 16.
+  std::array<uint64_t, 4> strides{};
+  std::array<uint32_t, 5> box{};
+  Swizzle swizzle = Swizzle::None;
+};
+
+struct Dim3 {
+  uint32_t x = 1, y = 1, z = 1;
+};
+
+/// One device function to launch. Its only parameter is a struct of device/*.h, by value.
+struct DeviceLaunch {
+  /// File of device/ that defines it: "RmsNorm.cuh".
+  std::string_view source;
+  /// C++ expression naming it inside namespace qrt::device: "addRmsNorm<bf16, float>".
+  std::string function;
+  Dim3 grid, block;
+  /// Blocks of a cluster (along x); 1: none.
+  uint32_t cluster = 1;
+  uint32_t sharedBytes = 0;
+  std::vector<std::byte> params;
+  std::vector<TensorMapSpec> tensorMaps;
+
+  DeviceLaunch &map(TensorMapSpec spec) {
+    tensorMaps.push_back(spec);
+    return *this;
+  }
+};
+
+/// c = op(a) op(b) + beta c, row-major, f32 accumulation (see cpu::GemmCall).
+struct GemmLaunch {
+  Tensor a, b, c;
+  bool transposeA = false, transposeB = false, accumulate = false;
+};
+
+/// `bytes` bytes become zero.
+struct FillLaunch {
+  DevicePtr data;
+  int64_t bytes;
+};
+
+using DeviceWork = std::variant<DeviceLaunch, GemmLaunch, FillLaunch>;
+
+/// Collects the works of one call, in the order in which they run.
+class KernelPlan {
+public:
+  /// `workspace`: an address of 256-byte alignment.
+  explicit KernelPlan(DevicePtr workspace) : workspace_(workspace) {}
+
+  template <typename Params>
+  DeviceLaunch &launch(std::string_view source, std::string function, Dim3 grid, Dim3 block, uint32_t sharedBytes,
+                       const Params &params) {
+    static_assert(std::is_trivially_copyable_v<Params>);
+    assert(grid.x > 0 && grid.y > 0 && grid.z > 0);
+    DeviceLaunch launch{source, std::move(function), grid, block, 1, sharedBytes, {}, {}};
+    launch.params.resize(sizeof(Params));
+    std::memcpy(launch.params.data(), &params, sizeof(Params));
+    return std::get<DeviceLaunch>(works_.emplace_back(std::move(launch)));
+  }
+  void gemm(const GemmLaunch &gemm) { works_.push_back(gemm); }
+  void fill(DevicePtr data, int64_t bytes) { works_.push_back(FillLaunch{data, bytes}); }
+
+  /// Memory of this call alone: undefined before it, of no meaning after. 256-byte aligned.
+  DevicePtr workspace(int64_t bytes) {
+    DevicePtr begin = workspace_ + static_cast<DevicePtr>(workspaceBytes_);
+    workspaceBytes_ += (bytes + 255) / 256 * 256;
+    return begin;
+  }
+
+  const std::vector<DeviceWork> &works() const { return works_; }
+  int64_t workspaceBytes() const { return workspaceBytes_; }
+
+private:
+  std::vector<DeviceWork> works_;
+  DevicePtr workspace_;
+  int64_t workspaceBytes_ = 0;
+};
+
+/// The works of a call whose shapes were checked (checkCall in Signature.h). Adds nothing and gives the reason, naming
+/// the argument, expected and actual, where no device function takes these shapes or types.
+Status planKernel(const Call &call, KernelPlan &plan);
+
+/// "bf16" or "float": how device code names a type of storage.
+std::string_view deviceType(DType dtype);
+
+} // namespace qrt::cuda
+
+#endif // RUNTIME_BACKENDS_CUDA_PLAN_KERNELPLAN_H

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The plan of every kernel of the catalog (one file a kernel, listed in KernelPlan.cpp), and what they share.
+#ifndef RUNTIME_BACKENDS_CUDA_PLAN_PLANS_H
+#define RUNTIME_BACKENDS_CUDA_PLAN_PLANS_H
+
+#include "runtime/backends/cuda/device/Types.h"
+#include "runtime/backends/cuda/plan/KernelPlan.h"
+
+#include <initializer_list>
+
+namespace qrt::cuda {
+
+#define QRT_KERNEL(Name, text) Status plan##Name(const Call &call, KernelPlan &plan);
+#include "runtime/kernels/catalog.def"
+
+/// Argument `arg` as the segment table of the bucket.
+device::Segments segmentsOf(const Call &call, int arg);
+
+/// "name<bf16, float>".
+std::string instance(std::string_view name, std::initializer_list<DType> types);
+/// "name<bf16, 128, 4>".
+std::string instance(std::string_view name, std::initializer_list<DType> types, std::initializer_list<int64_t> numbers);
+
+/// Extents of a bucket are below 2^31, and so is every extent of a model's tensor.
+inline int int32(int64_t value) {
+  assert(value >= 0 && value <= INT32_MAX);
+  return static_cast<int>(value);
+}
+inline uint32_t ceilDiv(int64_t a, int64_t b) { return static_cast<uint32_t>((a + b - 1) / b); }
+/// Rows along a grid's y, which holds 65,535; the kernels stride.
+inline uint32_t gridRows(int64_t rows) { return static_cast<uint32_t>(std::min<int64_t>(rows, 65535)); }
+
+/// Whether every row (all but the last dimension) starts on 16 bytes and is a whole number of them.
+bool hasVectors(const Tensor &tensor);
+/// An error naming the kernel and the argument unless hasVectors(). Absent tensors pass.
+Status requireVectors(const Call &call, const Tensor &tensor);
+/// An error naming the kernel, the argument and its extent.
+Status unsupported(const Call &call, int arg, int axis, std::string_view expected);
+
+} // namespace qrt::cuda
+
+#endif // RUNTIME_BACKENDS_CUDA_PLAN_PLANS_H
