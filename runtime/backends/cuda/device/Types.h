@@ -12,7 +12,7 @@ using Ptr = unsigned long long;
 using i64 = long long;
 
 /// A tensor map of the copy engine, opaque.
-struct alignas(64) TensorMap {
+struct alignas(128) TensorMap {
   unsigned long long words[16];
 };
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The CUDA driver, opened while the program runs.
+#ifndef RUNTIME_BACKENDS_CUDA_DRIVER_DRIVER_H
+#define RUNTIME_BACKENDS_CUDA_DRIVER_DRIVER_H
+
+#include "runtime/base/Status.h"
+
+#include <cuda.h>
+
+namespace qrt::cuda {
+
+/// Pointers to the driver's functions, under their own names.
+struct DriverFunctions {
+#define QRT_CUDA(name) decltype(&::name) name;
+#include "runtime/backends/cuda/driver/DriverApi.def"
+};
+
+class Driver {
+public:
+  /// The oldest driver whose functions are all there: that of the CUDA version whose header this was built with.
+  static constexpr int kVersion = CUDA_VERSION;
+
+  /// Opened and initialized on first use, then shared. Unsupported where there is no driver, one older than kVersion
+  /// (naming both versions), or no GPU.
+  static StatusOr<const Driver *> open();
+
+  const DriverFunctions *operator->() const { return &functions_; }
+
+  /// Success for CUDA_SUCCESS; otherwise an error "`what`: NAME: what the driver says": ResourceExhausted for want of
+  /// memory, Unsupported for anything else.
+  Status check(CUresult result, std::string_view what) const;
+
+private:
+  Driver() = default;
+  Status load();
+
+  DriverFunctions functions_{};
+};
+
+/// Returns the error of a driver call from the enclosing function: QRT_CUDA_CHECK(driver, cuMemAlloc(&p, n)).
+#define QRT_CUDA_CHECK(driver, ...) QRT_RETURN_IF_ERROR((driver).check((driver)->__VA_ARGS__, #__VA_ARGS__))
+
+} // namespace qrt::cuda
+
+#endif // RUNTIME_BACKENDS_CUDA_DRIVER_DRIVER_H

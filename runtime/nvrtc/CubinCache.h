@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef RUNTIME_NVRTC_CUBINCACHE_H
+#define RUNTIME_NVRTC_CUBINCACHE_H
+
+#include "runtime/nvrtc/Nvrtc.h"
+
+namespace qrt {
+
+/// Cubins on disk, by the SHA-256 of everything that they depend on: the sources, the expression, the options, NVRTC's
+/// version. A file that is damaged is compiled again. Several processes may use one folder.
+class CubinCache {
+public:
+  /// `folder` is made when something is written; empty: nothing is kept.
+  explicit CubinCache(std::string folder) : folder_(std::move(folder)) {}
+
+  /// $QCC_CACHE_DIR, else $XDG_CACHE_HOME/qcc, else ~/.cache/qcc; none of them: empty.
+  static std::string defaultFolder();
+
+  /// As Nvrtc::compile. A folder that cannot be written is no error.
+  StatusOr<Cubin> compile(std::span<const SourceFile> files, const std::string &main, const std::string &expression,
+                          std::string_view architecture);
+
+  /// Functions that were compiled, and found, so far.
+  int64_t compiled() const { return compiled_; }
+  int64_t found() const { return found_; }
+
+private:
+  std::string folder_;
+  int64_t compiled_ = 0, found_ = 0;
+};
+
+} // namespace qrt
+
+#endif // RUNTIME_NVRTC_CUBINCACHE_H

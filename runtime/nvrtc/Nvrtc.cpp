@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/nvrtc/Nvrtc.h"
+
+#include "runtime/base/DynamicLibrary.h"
+
+#include <cstdlib>
+
+namespace qrt {
+
+using NvrtcProgram = struct NvrtcProgramOpaque *;
+
+struct Nvrtc::Functions {
+#define QRT_NVRTC(name, ...) std::add_pointer_t<__VA_ARGS__> name;
+#include "runtime/nvrtc/NvrtcApi.def"
+
+  Status load() {
+    const char *folder = std::getenv("QCC_NVRTC_DIR");
+    QRT_ASSIGN_OR_RETURN(
+        DynamicLibrary library,
+        folder ? DynamicLibrary::open("NVRTC (the folder is QCC_NVRTC_DIR)", {std::string(folder) + "/libnvrtc.so.13"})
+               : DynamicLibrary::open("NVRTC, which compiles kernels for GPUs (CUDA toolkit 13, or the Python "
+                                      "package nvidia-cuda-nvrtc; its folder may be given in QCC_NVRTC_DIR)",
+                                      {"libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.13",
+                                       QRT_NVRTC_BUILD_DIR "/libnvrtc.so.13"}));
+#define QRT_NVRTC(name, ...)                                                                                           \
+  {                                                                                                                    \
+    QRT_ASSIGN_OR_RETURN(void *address, library.symbol(#name));                                                        \
+    name = reinterpret_cast<decltype(name)>(address);                                                                  \
+  }
+#include "runtime/nvrtc/NvrtcApi.def"
+    return Status();
+  }
+};
+
+StatusOr<const Nvrtc *> Nvrtc::open() {
+  struct Opened {
+    Functions functions;
+    Nvrtc nvrtc;
+    Status status;
+  };
+  static Opened opened = [] {
+    Opened o;
+    o.status = o.functions.load();
+    return o;
+  }();
+  if (!opened.status.ok())
+    return opened.status;
+  opened.nvrtc.functions_ = &opened.functions;
+  return &opened.nvrtc;
+}
+
+std::string Nvrtc::version() const {
+  int major = 0, minor = 0;
+  functions_->nvrtcVersion(&major, &minor);
+  return fmt::format("{}.{}", major, minor);
+}
+
+std::vector<std::string> nvrtcOptions(std::string_view architecture) {
+  return {fmt::format("--gpu-architecture={}", architecture), "--std=c++17", "-default-device", "--ptxas-options=-v"};
+}
+
+StatusOr<Cubin> Nvrtc::compile(std::span<const SourceFile> files, const std::string &main,
+                               const std::string &expression, std::string_view architecture) const {
+  const Functions &f = *functions_;
+  std::vector<std::string> names, texts;
+  for (const SourceFile &file : files) {
+    names.emplace_back(file.name);
+    texts.emplace_back(file.text);
+  }
+  std::vector<const char *> namePointers, textPointers;
+  for (size_t i = 0; i < files.size(); ++i) {
+    namePointers.push_back(names[i].c_str());
+    textPointers.push_back(texts[i].c_str());
+  }
+  NvrtcProgram program = nullptr;
+  if (int result = f.nvrtcCreateProgram(&program, main.c_str(), "main.cu", static_cast<int>(files.size()),
+                                        textPointers.data(), namePointers.data()))
+    return error(StatusCode::Unsupported, "NVRTC: {}", f.nvrtcGetErrorString(result));
+  struct Destroy {
+    const Functions &f;
+    NvrtcProgram program;
+    ~Destroy() { f.nvrtcDestroyProgram(&program); }
+  } destroy{f, program};
+
+  if (int result = f.nvrtcAddNameExpression(program, expression.c_str()))
+    return error(StatusCode::Unsupported, "NVRTC: {}: {}", expression, f.nvrtcGetErrorString(result));
+  std::vector<std::string> options = nvrtcOptions(architecture);
+  std::vector<const char *> optionPointers;
+  for (const std::string &option : options)
+    optionPointers.push_back(option.c_str());
+  int compiled = f.nvrtcCompileProgram(program, static_cast<int>(optionPointers.size()), optionPointers.data());
+
+  Cubin cubin;
+  size_t size = 0;
+  if (f.nvrtcGetProgramLogSize(program, &size) == 0 && size > 1) {
+    cubin.log.resize(size);
+    f.nvrtcGetProgramLog(program, cubin.log.data());
+    cubin.log.resize(size - 1);
+  }
+  if (compiled)
+    return error(StatusCode::InvalidData, "{} does not compile for {}: {}\n{}", expression, architecture,
+                 f.nvrtcGetErrorString(compiled), cubin.log);
+  const char *symbol = nullptr;
+  if (int result = f.nvrtcGetLoweredName(program, expression.c_str(), &symbol))
+    return error(StatusCode::Unsupported, "NVRTC: {}: {}", expression, f.nvrtcGetErrorString(result));
+  cubin.symbol = symbol;
+  if (int result = f.nvrtcGetCUBINSize(program, &size); result || size == 0)
+    return error(StatusCode::Unsupported, "NVRTC: {}: no machine code for {}: {}", expression, architecture,
+                 f.nvrtcGetErrorString(result));
+  cubin.image.resize(size);
+  f.nvrtcGetCUBIN(program, reinterpret_cast<char *>(cubin.image.data()));
+  return cubin;
+}
+
+} // namespace qrt
