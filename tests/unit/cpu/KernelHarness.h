@@ -45,6 +45,7 @@ public:
   int64_t cols() const { return shape_.rank ? shape_.dims[shape_.rank - 1] : 1; }
   Tensor tensor() { return {shape_, bytes_.empty() ? nullptr : bytes_.data()}; }
   const std::vector<std::byte> &bytes() const { return bytes_; }
+  std::vector<std::byte> &bytes() { return bytes_; }
 
   /// NaN in every float, -1 in every integer.
   void poison() { std::memset(bytes_.data(), 0xff, bytes_.size()); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef RUNTIME_BACKENDS_CUDA_LAUNCHWORKS_H
-#define RUNTIME_BACKENDS_CUDA_LAUNCHWORKS_H
+#ifndef RUNTIME_BACKENDS_CUDA_PREPAREDLAUNCH_H
+#define RUNTIME_BACKENDS_CUDA_PREPAREDLAUNCH_H
 
 #include "runtime/backends/cuda/KernelModules.h"
 
@@ -32,4 +32,4 @@ private:
 
 } // namespace qrt::cuda
 
-#endif // RUNTIME_BACKENDS_CUDA_LAUNCHWORKS_H
+#endif // RUNTIME_BACKENDS_CUDA_PREPAREDLAUNCH_H

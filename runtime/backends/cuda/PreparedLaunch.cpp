@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/backends/cuda/LaunchWorks.h"
+#include "runtime/backends/cuda/PreparedLaunch.h"
 
 namespace qrt::cuda {
 namespace {

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/backends/cuda/Gemm.h"
+
+#include "runtime/kernels/Signature.h"
+
+#include <algorithm>
+
+namespace qrt::cuda {
+namespace {
+
+constexpr int kCandidates = 16;
+
+int typeOf(DType dtype) { return dtype == DType::BF16 ? lt::kTypeBf16 : lt::kTypeF32; }
+
+/// A matrix [rows, cols] in row-major order is one of [cols, rows] in the library's column-major order.
+Status describe(const CublasLt &library, const Tensor &tensor, LtLayout &layout) {
+  int64_t rows = tensor.dim(0), cols = tensor.dim(1);
+  int64_t ld = rows > 1 ? tensor.stride(0) : cols;
+  return library.check(library->cublasLtMatrixLayoutCreate(&layout, typeOf(tensor.shape.dtype),
+                                                           static_cast<uint64_t>(cols), static_cast<uint64_t>(rows),
+                                                           ld),
+                       "cublasLtMatrixLayoutCreate");
+}
+
+} // namespace
+
+StatusOr<PreparedGemm> PreparedGemm::prepare(const CublasLt &library, const GemmLaunch &gemm) {
+  PreparedGemm prepared;
+  prepared.library_ = &library;
+  prepared.gemm_ = gemm;
+  QRT_RETURN_IF_ERROR(library.check(library->cublasLtMatmulDescCreate(&prepared.desc_, lt::kComputeF32, lt::kTypeF32),
+                                    "cublasLtMatmulDescCreate"));
+  // c^T = op(b)^T op(a)^T: the library's first operand is b.
+  auto transpose = [&](int attribute, bool transposed) {
+    int32_t value = transposed ? lt::kTranspose : 0;
+    return library.check(library->cublasLtMatmulDescSetAttribute(prepared.desc_, attribute, &value, sizeof(value)),
+                         "cublasLtMatmulDescSetAttribute");
+  };
+  QRT_RETURN_IF_ERROR(transpose(lt::kDescTransA, gemm.transposeB));
+  QRT_RETURN_IF_ERROR(transpose(lt::kDescTransB, gemm.transposeA));
+  QRT_RETURN_IF_ERROR(describe(library, gemm.a, prepared.a_));
+  QRT_RETURN_IF_ERROR(describe(library, gemm.b, prepared.b_));
+  QRT_RETURN_IF_ERROR(describe(library, gemm.c, prepared.c_));
+
+  LtPreference preference = nullptr;
+  QRT_RETURN_IF_ERROR(
+      library.check(library->cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate"));
+  uint64_t workspace = kGemmWorkspaceBytes;
+  uint32_t reduction = lt::kReductionNoneOrComputeType;
+  library->cublasLtMatmulPreferenceSetAttribute(preference, lt::kPrefWorkspaceBytes, &workspace, sizeof(workspace));
+  library->cublasLtMatmulPreferenceSetAttribute(preference, lt::kPrefReductionMask, &reduction, sizeof(reduction));
+  prepared.candidates_.resize(kCandidates);
+  int returned = 0;
+  int status = library->cublasLtMatmulAlgoGetHeuristic(library.handle(), prepared.desc_, prepared.b_, prepared.a_,
+                                                       prepared.c_, prepared.c_, preference, kCandidates,
+                                                       prepared.candidates_.data(), &returned);
+  library->cublasLtMatmulPreferenceDestroy(preference);
+  prepared.candidates_.resize(static_cast<size_t>(std::max(returned, 0)));
+  std::erase_if(prepared.candidates_, [](const LtHeuristicResult &result) { return result.status != 0; });
+  if (status != 0 || prepared.candidates_.empty())
+    return error(StatusCode::Unsupported, "cuBLASLt {} has no algorithm for {}: {}", library.version(), prepared.name(),
+                 library->cublasLtGetStatusString(status));
+  return prepared;
+}
+
+PreparedGemm::~PreparedGemm() {
+  if (!library_)
+    return;
+  for (LtLayout layout : {a_, b_, c_})
+    if (layout)
+      (*library_)->cublasLtMatrixLayoutDestroy(layout);
+  if (desc_)
+    (*library_)->cublasLtMatmulDescDestroy(desc_);
+}
+
+void PreparedGemm::swap(PreparedGemm &other) noexcept {
+  std::swap(library_, other.library_);
+  std::swap(gemm_, other.gemm_);
+  std::swap(desc_, other.desc_);
+  std::swap(a_, other.a_);
+  std::swap(b_, other.b_);
+  std::swap(c_, other.c_);
+  std::swap(candidates_, other.candidates_);
+  std::swap(chosen_, other.chosen_);
+}
+
+Status PreparedGemm::launch(CUstream stream, DevicePtr workspace, DevicePtr a, DevicePtr b, DevicePtr c) const {
+  const CublasLt &library = *library_;
+  const LtHeuristicResult &chosen = candidates_[chosen_];
+  float alpha = 1, beta = gemm_.accumulate ? 1 : 0;
+  auto pointer = [](DevicePtr address) { return reinterpret_cast<void *>(address); };
+  int status =
+      library->cublasLtMatmul(library.handle(), desc_, &alpha, pointer(b), b_, pointer(a), a_, &beta, pointer(c), c_,
+                              pointer(c), c_, &chosen.algorithm, pointer(workspace), chosen.workspaceBytes, stream);
+  return status == 0 ? Status() : library.check(status, name());
+}
+
+std::string PreparedGemm::name() const {
+  int64_t m = gemm_.c.dim(0), n = gemm_.c.dim(1), k = gemm_.a.dim(gemm_.transposeA ? 0 : 1);
+  auto strideOf = [](const Tensor &tensor) {
+    return tensor.dim(0) > 1 && tensor.stride(0) != tensor.dim(1) ? fmt::format("/{}", tensor.stride(0)) : "";
+  };
+  return fmt::format("{}x{}x{} {} -> {}, a{}{} b{}{}{}", m, n, k, dtypeName(gemm_.a.shape.dtype),
+                     dtypeName(gemm_.c.shape.dtype), strideOf(gemm_.a), gemm_.transposeA ? "^T" : "", strideOf(gemm_.b),
+                     gemm_.transposeB ? "^T" : "", gemm_.accumulate ? " + c" : "");
+}
+
+} // namespace qrt::cuda

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef RUNTIME_BACKENDS_CUDA_GEMM_H
+#define RUNTIME_BACKENDS_CUDA_GEMM_H
+
+#include "runtime/backends/cuda/cublaslt/CublasLt.h"
+#include "runtime/backends/cuda/plan/KernelPlan.h"
+
+namespace qrt::cuda {
+
+/// Workspace of the matrix products on one stream.
+constexpr int64_t kGemmWorkspaceBytes = int64_t{64} << 20;
+
+/// A matrix product with its algorithm chosen: "c = op(a) op(b) + beta c", row-major. Deterministic: split sums are
+/// added in a fixed order. Owns the library's descriptors.
+class PreparedGemm {
+public:
+  /// Describes the product and asks the library for algorithms that need no more than kGemmWorkspaceBytes; the first is
+  /// chosen. Unsupported, naming the shapes, where there is none.
+  static StatusOr<PreparedGemm> prepare(const CublasLt &library, const GemmLaunch &gemm);
+
+  PreparedGemm(PreparedGemm &&other) noexcept { swap(other); }
+  PreparedGemm &operator=(PreparedGemm &&other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~PreparedGemm();
+
+  const std::vector<LtHeuristicResult> &candidates() const { return candidates_; }
+  void choose(size_t candidate) { chosen_ = candidate; }
+
+  /// Puts it on a stream whose workspace (kGemmWorkspaceBytes, 256-byte aligned) is given; also while it is being
+  /// captured.
+  Status launch(CUstream stream, DevicePtr workspace) const {
+    return launch(stream, workspace, gemm_.a.data, gemm_.b.data, gemm_.c.data);
+  }
+  /// The same product on other matrices.
+  Status launch(CUstream stream, DevicePtr workspace, DevicePtr a, DevicePtr b, DevicePtr c) const;
+
+  const GemmLaunch &gemm() const { return gemm_; }
+  /// "8192x34816x5120 bf16 -> bf16, a b^T": equal for products that take the same algorithm.
+  std::string name() const;
+
+private:
+  PreparedGemm() = default;
+  void swap(PreparedGemm &other) noexcept;
+
+  const CublasLt *library_ = nullptr;
+  GemmLaunch gemm_;
+  LtMatmulDesc desc_ = nullptr;
+  LtLayout a_ = nullptr, b_ = nullptr, c_ = nullptr;
+  std::vector<LtHeuristicResult> candidates_;
+  size_t chosen_ = 0;
+};
+
+} // namespace qrt::cuda
+
+#endif // RUNTIME_BACKENDS_CUDA_GEMM_H

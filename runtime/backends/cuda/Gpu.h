@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef RUNTIME_BACKENDS_CUDA_GPU_H
+#define RUNTIME_BACKENDS_CUDA_GPU_H
+
+#include "runtime/backends/cuda/DeviceMemory.h"
+#include "runtime/backends/cuda/PreparedWorks.h"
+
+#include <memory>
+
+namespace qrt::cuda {
+
+/// One GPU in use by this process: its context, one stream, the loaded device functions, workspace of the matrix
+/// products. The context is current to the thread that opened it.
+class Gpu {
+public:
+  /// `ordinal` among those that the driver sees. Unsupported, naming what is missing, if there is no driver, cuBLASLt,
+  /// such a GPU, or one that is not of compute capability 9.0 (whose machine code is in the programs).
+  static StatusOr<std::unique_ptr<Gpu>> open(int ordinal, FindDeviceCode find);
+  ~Gpu();
+  Gpu(const Gpu &) = delete;
+
+  const Driver &driver() const { return driver_; }
+  const CublasLt &cublasLt() const { return cublasLt_; }
+  CUstream stream() const { return stream_; }
+  KernelModules &modules() { return *modules_; }
+  WorkContext works() { return {driver_, cublasLt_, *modules_, gemmWorkspace_.data()}; }
+  DeviceLimits limits() const { return limits_; }
+
+  /// "NVIDIA H200".
+  const std::string &name() const { return name_; }
+  int64_t totalBytes() const { return totalBytes_; }
+  /// What the driver says is free now.
+  StatusOr<int64_t> freeBytes() const;
+
+  StatusOr<DeviceMemory> allocate(int64_t bytes) const { return DeviceMemory::allocate(driver_, bytes); }
+  /// Return when the copy is done.
+  Status write(DevicePtr to, std::span<const std::byte> bytes) const;
+  Status read(DevicePtr from, std::span<std::byte> bytes) const;
+  Status fill(DevicePtr to, uint8_t value, int64_t bytes) const;
+  Status synchronize() const;
+
+private:
+  Gpu(const Driver &driver, const CublasLt &cublasLt) : driver_(driver), cublasLt_(cublasLt) {}
+
+  const Driver &driver_;
+  const CublasLt &cublasLt_;
+  CUdevice device_ = 0;
+  CUstream stream_ = nullptr;
+  std::unique_ptr<KernelModules> modules_;
+  DeviceMemory gemmWorkspace_;
+  DeviceLimits limits_;
+  std::string name_;
+  int64_t totalBytes_ = 0;
+};
+
+} // namespace qrt::cuda
+
+#endif // RUNTIME_BACKENDS_CUDA_GPU_H

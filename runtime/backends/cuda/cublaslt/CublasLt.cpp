@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/backends/cuda/cublaslt/CublasLt.h"
+
+#include "runtime/base/DynamicLibrary.h"
+
+#include <cstdlib>
+
+namespace qrt::cuda {
+
+static std::string printVersion(size_t version) {
+  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+}
+
+Status CublasLt::load() {
+  constexpr size_t kOldest = 130000;
+  const char *folder = std::getenv("QCC_CUBLAS_DIR");
+  QRT_ASSIGN_OR_RETURN(
+      DynamicLibrary library,
+      folder ? DynamicLibrary::open("cuBLASLt (the folder is QCC_CUBLAS_DIR)",
+                                    {std::string(folder) + "/libcublasLt.so.13"})
+             : DynamicLibrary::open("cuBLASLt, which multiplies matrices on GPUs (CUDA toolkit 13, or the "
+                                    "Python package nvidia-cublas; its folder may be given in QCC_CUBLAS_DIR)",
+                                    {"libcublasLt.so.13", "/usr/local/cuda/lib64/libcublasLt.so.13"}));
+#define QRT_CUBLASLT(name, ...)                                                                                        \
+  {                                                                                                                    \
+    QRT_ASSIGN_OR_RETURN(void *address, library.symbol(#name));                                                        \
+    functions_.name = reinterpret_cast<decltype(functions_.name)>(address);                                            \
+  }
+#include "runtime/backends/cuda/cublaslt/CublasLtApi.def"
+  if (size_t found = functions_.cublasLtGetVersion(); found < kOldest)
+    return error(StatusCode::Unsupported, "{} is version {}, but this program needs {} or later", library.name(),
+                 printVersion(found), printVersion(kOldest));
+  return check(functions_.cublasLtCreate(&handle_), "cublasLtCreate");
+}
+
+StatusOr<const CublasLt *> CublasLt::open() {
+  struct Opened {
+    CublasLt library;
+    Status status;
+  };
+  static const Opened opened = [] {
+    Opened o;
+    o.status = o.library.load();
+    return o;
+  }();
+  if (!opened.status.ok())
+    return opened.status;
+  return &opened.library;
+}
+
+std::string CublasLt::version() const { return printVersion(functions_.cublasLtGetVersion()); }
+
+Status CublasLt::check(int status, std::string_view what) const {
+  if (status == 0)
+    return Status();
+  return error(StatusCode::Unsupported, "{}: {}", what, functions_.cublasLtGetStatusString(status));
+}
+
+} // namespace qrt::cuda

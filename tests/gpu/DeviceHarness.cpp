@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tests/gpu/DeviceHarness.h"
+
+#include "runtime/backends/cuda/CompileDeviceCode.h"
+
+#include <cstdlib>
+
+namespace qrt::cuda::test {
+namespace {
+
+void require(const Status &status) {
+  if (status.ok())
+    return;
+  std::fprintf(stderr, "error: %s\n", status.message().c_str());
+  std::exit(1);
+}
+
+bool isResult(const KernelCall &call, size_t arg) {
+  std::span<const ArgInfo> args = kernelInfo(call.kernel).args;
+  ArgEffect effect = args[std::min(arg, args.size() - 1)].effect;
+  return effect != ArgEffect::Read && effect != ArgEffect::ReadOptional && effect != ArgEffect::ReadVariadic;
+}
+
+bool isUpdated(const KernelCall &call, size_t arg) {
+  std::span<const ArgInfo> args = kernelInfo(call.kernel).args;
+  ArgEffect effect = args[std::min(arg, args.size() - 1)].effect;
+  return effect == ArgEffect::InOut || effect == ArgEffect::InOutOptional ||
+         std::find(call.accumulate.begin(), call.accumulate.end(), static_cast<int>(arg)) != call.accumulate.end();
+}
+
+/// Runs once, from fresh copies; false with a test failure where it cannot.
+bool runOnce(const KernelCall &call, std::vector<HostTensor> &args) {
+  Gpu &device = gpu();
+  std::vector<DeviceMemory> memory;
+  std::vector<Tensor> tensors;
+  std::vector<ArgEffect> effects;
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    effects.push_back(!isResult(call, i) ? ArgEffect::Read : isUpdated(call, i) ? ArgEffect::InOut : ArgEffect::Write);
+    if (!call.args[i]) {
+      tensors.emplace_back();
+      args.emplace_back();
+      continue;
+    }
+    HostTensor &tensor = args.emplace_back(*call.args[i]);
+    if (effects.back() == ArgEffect::Write)
+      tensor.poison();
+    StatusOr<DeviceMemory> allocated = device.allocate(static_cast<int64_t>(tensor.bytes().size()));
+    require(allocated.status());
+    require(device.write(allocated->data(), tensor.bytes()));
+    tensors.push_back({tensor.shape(), allocated->data()});
+    memory.push_back(*std::move(allocated));
+  }
+  Call planned{call.kernel, tensors, effects, call.params, call.bucket, device.limits()};
+  KernelPlan measured(1 << 20);
+  if (Status status = planKernel(planned, measured); !status.ok()) {
+    ADD_FAILURE() << status.message();
+    return false;
+  }
+  StatusOr<DeviceMemory> workspace = device.allocate(measured.workspaceBytes());
+  require(workspace.status());
+  require(device.fill(workspace->data(), 0xFF, measured.workspaceBytes()));
+  KernelPlan plan(workspace->data());
+  require(planKernel(planned, plan));
+  StatusOr<PreparedWorks> works = PreparedWorks::prepare(device.works(), plan.works());
+  require(works.status());
+  require(works->launch(device.works(), device.stream()));
+  require(device.synchronize().withContext(std::string(kernelInfo(call.kernel).name)));
+  size_t next = 0;
+  for (HostTensor &tensor : args)
+    if (tensor.tensor())
+      require(device.read(memory[next++].data(), tensor.bytes()));
+  return true;
+}
+
+} // namespace
+
+Gpu &gpu() {
+  static CubinCache cache(CubinCache::defaultFolder());
+  static std::unique_ptr<Gpu> opened = [] {
+    StatusOr<std::unique_ptr<Gpu>> result =
+        Gpu::open(0, [](std::string_view source, const std::string &function) -> StatusOr<DeviceCode> {
+          QRT_ASSIGN_OR_RETURN(Cubin cubin, compileDeviceCode(cache, source, function, "sm_90a"));
+          return DeviceCode{std::move(cubin.symbol), std::move(cubin.image)};
+        });
+    require(result.ok() ? Status() : result.status());
+    return *std::move(result);
+  }();
+  return *opened;
+}
+
+std::vector<HostTensor> runOnDevice(const KernelCall &call) {
+  std::string_view name = kernelInfo(call.kernel).name;
+  std::vector<HostTensor> first, second;
+  if (!runOnce(call, first) || !runOnce(call, second))
+    return first;
+  for (size_t i = 0; i < first.size(); ++i) {
+    if (!call.args[i])
+      continue;
+    EXPECT_TRUE(first[i].gapsIntact()) << name << " wrote between the rows of argument " << i;
+    EXPECT_TRUE(first[i].bytes() == second[i].bytes()) << name << ": argument " << i << " differs between two runs";
+    if (!isResult(call, i))
+      EXPECT_TRUE(first[i].bytes() == call.args[i]->bytes()) << name << " changed argument " << i;
+  }
+  return first;
+}
+
+uint32_t testSeed() {
+  static const uint32_t seed = [] {
+    const char *given = std::getenv("QCC_SEED");
+    uint32_t value = given ? static_cast<uint32_t>(std::strtoul(given, nullptr, 10)) : std::random_device()();
+    std::printf("QCC_SEED=%u\n", value);
+    return value;
+  }();
+  return seed;
+}
+
+void expectNear(const HostTensor &got, const std::vector<double> &expected, double bound, const std::string &what) {
+  ASSERT_EQ(got.elements(), static_cast<int64_t>(expected.size())) << what;
+  double difference = 0, norm = 0, worst = -1;
+  int64_t place = 0, notFinite = 0, firstNotFinite = -1;
+  for (int64_t i = 0; i < got.elements(); ++i) {
+    double value = got.get(i), wanted = expected[static_cast<size_t>(i)];
+    if (!std::isfinite(value)) {
+      if (notFinite++ == 0)
+        firstNotFinite = i;
+      continue;
+    }
+    double d = std::abs(value - wanted);
+    difference += d * d;
+    norm += wanted * wanted;
+    if (d > worst)
+      worst = d, place = i;
+  }
+  auto where = [&](int64_t index) {
+    std::string text;
+    for (int axis = got.shape().rank - 1; axis >= 0; --axis) {
+      text = fmt::format("{}{}{}", index % got.shape().dims[axis], text.empty() ? "" : ", ", text);
+      index /= got.shape().dims[axis];
+    }
+    return "[" + text + "]";
+  };
+  EXPECT_EQ(notFinite, 0) << what << ": " << notFinite << " of " << got.elements()
+                          << " elements are not finite, the first at " << where(firstNotFinite);
+  double error = norm > 0 ? std::sqrt(difference / norm) : std::sqrt(difference);
+  if (got.elements() > 0)
+    EXPECT_LE(error, bound) << what << ": the largest difference is at " << where(place) << ": " << got.get(place)
+                            << " for " << expected[static_cast<size_t>(place)];
+}
+
+} // namespace qrt::cuda::test

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// bench-cuda [PART OF A LABEL]: a line a benchmark.
+#include "tests/gpu/DeviceHarness.h"
+#include "tools/bench/cuda/Bench.h"
+
+#include <algorithm>
+#include <cstdio>
+
+using namespace qrt;
+using namespace qrt::cuda;
+using namespace qrt::cuda::bench;
+
+namespace {
+
+constexpr int64_t kRotatedBytes = int64_t{400} << 20;
+constexpr int kReplays = 30;
+
+void require(const Status &status) {
+  if (status.ok())
+    return;
+  std::fprintf(stderr, "error: %s\n", status.message().c_str());
+  std::exit(1);
+}
+
+ArgEffect effectOf(const Benchmark &benchmark, size_t arg) {
+  std::span<const ArgInfo> args = kernelInfo(benchmark.kernel).args;
+  ArgEffect effect = args[std::min(arg, args.size() - 1)].effect;
+  if (std::find(benchmark.accumulate.begin(), benchmark.accumulate.end(), static_cast<int>(arg)) !=
+      benchmark.accumulate.end())
+    return ArgEffect::InOut;
+  switch (effect) {
+  case ArgEffect::Read:
+  case ArgEffect::ReadOptional:
+  case ArgEffect::ReadVariadic:
+    return ArgEffect::Read;
+  case ArgEffect::InOut:
+  case ArgEffect::InOutOptional:
+    return ArgEffect::InOut;
+  default:
+    return ArgEffect::Write;
+  }
+}
+
+/// Memory with one random block repeated: what a kernel takes does not depend on more.
+void randomFill(Gpu &gpu, DevicePtr data, int64_t bytes, const ArgSpec &spec, std::mt19937 &random) {
+  int64_t elements = std::min<int64_t>(bytes / byteSize(spec.dtype), int64_t{1} << 21);
+  cpu::test::HostTensor block(spec.dtype, {elements});
+  if (spec.dtype == DType::F32 || spec.dtype == DType::BF16) {
+    block.randomize(random, spec.scale, spec.mean);
+  } else {
+    for (int64_t i = 0; i < elements; ++i)
+      block.set(i, static_cast<double>(random() % static_cast<uint64_t>(spec.below)));
+  }
+  int64_t blockBytes = elements * byteSize(spec.dtype);
+  require(gpu.write(data, std::span(block.bytes()).first(static_cast<size_t>(blockBytes))));
+  for (int64_t at = blockBytes; at < bytes; at += blockBytes)
+    require(gpu.driver().check(gpu.driver()->cuMemcpyDtoDAsync(data + static_cast<DevicePtr>(at), data,
+                                                               static_cast<size_t>(std::min(blockBytes, bytes - at)),
+                                                               gpu.stream()),
+                               "copy"));
+  require(gpu.synchronize());
+}
+
+struct Set {
+  std::vector<DeviceMemory> memory;
+  std::vector<Tensor> tensors;
+  DeviceMemory workspace;
+  PreparedWorks works;
+};
+
+/// Median milliseconds of a graph of what `record` puts on the stream.
+template <typename Record> double timeGraph(Gpu &gpu, Record record) {
+  const Driver &driver = gpu.driver();
+  CUgraph graph = nullptr;
+  CUgraphExec executable = nullptr;
+  require(driver.check(driver->cuStreamBeginCapture(gpu.stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), "capture"));
+  record();
+  require(driver.check(driver->cuStreamEndCapture(gpu.stream(), &graph), "end of capture"));
+  require(driver.check(driver->cuGraphInstantiateWithFlags(&executable, graph, 0), "graph"));
+  CUevent begin, end;
+  driver->cuEventCreate(&begin, 0);
+  driver->cuEventCreate(&end, 0);
+  std::vector<float> times;
+  for (int i = 0; i < kReplays + 3; ++i) {
+    driver->cuEventRecord(begin, gpu.stream());
+    require(driver.check(driver->cuGraphLaunch(executable, gpu.stream()), "replay"));
+    driver->cuEventRecord(end, gpu.stream());
+    require(gpu.synchronize());
+    float ms = 0;
+    driver->cuEventElapsedTime(&ms, begin, end);
+    if (i >= 3)
+      times.push_back(ms);
+  }
+  driver->cuEventDestroy(begin);
+  driver->cuEventDestroy(end);
+  driver->cuGraphExecDestroy(executable);
+  driver->cuGraphDestroy(graph);
+  std::nth_element(times.begin(), times.begin() + kReplays / 2, times.end());
+  return times[kReplays / 2];
+}
+
+void run(Gpu &gpu, const Benchmark &benchmark, double copyRate) {
+  std::mt19937 random(1);
+  const KernelInfo &info = kernelInfo(benchmark.kernel);
+  auto argInfo = [&](size_t i) -> const ArgInfo & { return info.args[std::min(i, info.args.size() - 1)]; };
+  std::vector<TensorShape> shapes(benchmark.args.size());
+  std::vector<std::optional<TensorShape>> given(benchmark.args.size());
+  std::vector<ArgEffect> effects;
+  std::vector<int64_t> bytes(benchmark.args.size());
+  int64_t total = 0, moved = 0;
+  cpu::test::HostTensor table;
+  for (size_t i = 0; i < benchmark.args.size(); ++i) {
+    effects.push_back(effectOf(benchmark, i));
+    if (!benchmark.args[i])
+      continue;
+    ArgSpec spec = *benchmark.args[i];
+    if (argInfo(i).type == "docs") {
+      table = cpu::test::segmentTable(benchmark.bucket, benchmark.lengths);
+      shapes[i] = table.shape();
+      bytes[i] = static_cast<int64_t>(table.bytes().size());
+    } else {
+      shapes[i] = denseShape(spec.dtype, spec.dims);
+      if (spec.rowStride)
+        shapes[i].strides[0] = spec.rowStride;
+      bytes[i] = spec.dims.empty() ? byteSize(spec.dtype)
+                                   : spec.dims[0] * std::max<int64_t>(shapes[i].strides[0], 1) * byteSize(spec.dtype);
+      moved += shapes[i].elements() * byteSize(spec.dtype) * (effects[i] == ArgEffect::InOut ? 2 : 1);
+    }
+    given[i] = shapes[i];
+    total += bytes[i];
+  }
+  if (benchmark.bytes)
+    moved = benchmark.bytes;
+  int64_t copies = std::clamp<int64_t>(kRotatedBytes / std::max<int64_t>(total, 1), 1, 40);
+  std::vector<Set> sets(static_cast<size_t>(copies));
+  size_t launches = 0;
+  for (Set &set : sets) {
+    for (size_t i = 0; i < benchmark.args.size(); ++i) {
+      if (!benchmark.args[i]) {
+        set.tensors.emplace_back();
+        continue;
+      }
+      StatusOr<DeviceMemory> memory = gpu.allocate(bytes[i]);
+      require(memory.status());
+      if (argInfo(i).type == "docs")
+        require(gpu.write(memory->data(), table.bytes()));
+      else
+        randomFill(gpu, memory->data(), bytes[i], *benchmark.args[i], random);
+      set.tensors.push_back({shapes[i], memory->data()});
+      set.memory.push_back(*std::move(memory));
+    }
+    Call call{benchmark.kernel, set.tensors, effects, benchmark.params, benchmark.bucket, gpu.limits()};
+    KernelPlan measured(1 << 20);
+    require(planKernel(call, measured));
+    StatusOr<DeviceMemory> workspace = gpu.allocate(measured.workspaceBytes());
+    require(workspace.status());
+    set.workspace = *std::move(workspace);
+    KernelPlan plan(set.workspace.data());
+    require(planKernel(call, plan));
+    StatusOr<PreparedWorks> works = PreparedWorks::prepare(gpu.works(), plan.works());
+    require(works.status());
+    set.works = *std::move(works);
+    launches = plan.works().size();
+  }
+  double ms = timeGraph(gpu,
+                        [&] {
+                          for (Set &set : sets)
+                            require(set.works.launch(gpu.works(), gpu.stream()));
+                        }) /
+              static_cast<double>(copies);
+  double flops =
+      benchmark.flops == 0 ? kernelFlops(benchmark.kernel, given, benchmark.params, benchmark.bucket) : benchmark.flops;
+  double rate = static_cast<double>(moved) / ms * 1e-9;
+  std::printf("%-44s %9.1f us %6.0f GB/s %4.0f %% of copy", benchmark.label.c_str(), ms * 1e3, rate * 1e3,
+              100 * rate / copyRate);
+  if (flops > 0)
+    std::printf(" %6.0f TFLOP/s", flops / ms * 1e-9);
+  std::printf("  %zu works\n", launches);
+  std::fflush(stdout);
+}
+
+/// TB/s, read and written.
+double measureCopy(Gpu &gpu) {
+  constexpr int64_t kBytes = int64_t{4} << 30;
+  StatusOr<DeviceMemory> from = gpu.allocate(kBytes), to = gpu.allocate(kBytes);
+  require(from.status());
+  require(to.status());
+  std::mt19937 random(1);
+  randomFill(gpu, from->data(), kBytes, {}, random);
+  double ms = timeGraph(gpu, [&] {
+    require(
+        gpu.driver().check(gpu.driver()->cuMemcpyDtoDAsync(to->data(), from->data(), kBytes, gpu.stream()), "copy"));
+  });
+  return 2.0 * kBytes / ms * 1e-9;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  std::string_view part = argc > 1 ? argv[1] : "";
+  std::vector<Benchmark> benchmarks;
+  swigluBenchmarks(benchmarks);
+
+  Gpu &gpu = cuda::test::gpu();
+  double copyRate = measureCopy(gpu);
+  std::printf("%s, copy %.2f TB/s\n", gpu.name().c_str(), copyRate);
+  for (const Benchmark &benchmark : benchmarks)
+    if (benchmark.label.find(part) != std::string::npos)
+      run(gpu, benchmark, copyRate);
+  return 0;
+}
