@@ -88,6 +88,10 @@ Status unsupported(const Call &call, int arg, int axis, std::string_view expecte
 
 Status planKernel(const Call &call, KernelPlan &plan) {
   switch (call.kernel) {
+  case Kernel::Attention:
+    return planAttention(call, plan);
+  case Kernel::AttentionGrad:
+    return planAttentionGrad(call, plan);
   case Kernel::Swiglu:
     return planSwiglu(call, plan);
   case Kernel::SwigluGrad:

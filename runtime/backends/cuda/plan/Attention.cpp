@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/backends/cuda/device/Attention.h"
+
+#include "runtime/backends/cuda/plan/Plans.h"
+#include "runtime/base/SegmentTable.h"
+
+namespace qrt::cuda {
+namespace {
+
+constexpr int64_t kThreads = 256; // kAttentionThreads
+constexpr int64_t kTile = device::kAttentionTile;
+static_assert(kTile == kTileTokens);
+constexpr int64_t kForwardKeys = 32, kGradGroup = 16;
+
+/// Heads of an argument [T, heads, width], or [T, heads] as of width 1.
+device::HeadTensor headsOf(const Tensor &tensor) {
+  if (!tensor)
+    return {};
+  return {tensor.data, tensor.stride(0), tensor.stride(1)};
+}
+
+/// The compiled width that takes heads of this one.
+int64_t compiledWidth(int64_t width) { return width <= 64 ? 64 : width <= 128 ? 128 : 256; }
+int64_t paddedWidth(int64_t width) { return compiledWidth(width) + 4; } // kRowStride
+
+/// Blocks for `heads` heads of every tile that the bucket can have, and one more for the tail.
+Dim3 tileGrid(const device::Segments &docs, int64_t heads) {
+  return {static_cast<uint32_t>((docs.maxTiles + int64_t{1}) * heads)};
+}
+
+Status checkWidth(const Call &call, int arg) {
+  return call.args[static_cast<size_t>(arg)].dim(2) <= 256 ? Status() : unsupported(call, arg, 2, "at most 256");
+}
+
+void launchForward(KernelPlan &plan, const device::AttentionParams &params, DType dtype) {
+  int64_t width = compiledWidth(params.width), padded = paddedWidth(params.width);
+  int64_t shared = 4 * ((kTile + kForwardKeys) * padded + kTile * (kForwardKeys + 1));
+  plan.launch("Attention.cuh", instance("attention", {dtype}, {width}), tileGrid(params.docs, params.heads), {kThreads},
+              static_cast<uint32_t>(shared), params);
+}
+
+} // namespace
+
+Status planAttention(const Call &call, KernelPlan &plan) {
+  enum { kDocs, kQ, kK, kV, kGate, kY, kLse, kO };
+  const Tensor &q = call.args[kQ];
+  QRT_RETURN_IF_ERROR(checkWidth(call, kQ));
+  device::AttentionParams params{segmentsOf(call, kDocs),   headsOf(q),
+                                 headsOf(call.args[kK]),    headsOf(call.args[kV]),
+                                 headsOf(call.args[kGate]), headsOf(call.args[kY]),
+                                 headsOf(call.args[kO]),    headsOf(call.args[kLse]),
+                                 int32(q.dim(1)),           int32(q.dim(1) / call.args[kK].dim(1)),
+                                 int32(q.dim(2)),           static_cast<float>(call.params[0].f)};
+  launchForward(plan, params, q.shape.dtype);
+  return Status();
+}
+
+Status planAttentionGrad(const Call &call, KernelPlan &plan) {
+  enum { kDocs, kQ, kK, kV, kGate, kLse, kO, kDY, kDQ, kDK, kDV, kDGate };
+  const Tensor &q = call.args[kQ];
+  DType dtype = q.shape.dtype;
+  QRT_RETURN_IF_ERROR(checkWidth(call, kQ));
+  device::Segments docs = segmentsOf(call, kDocs);
+  int heads = int32(q.dim(1)), ratio = int32(q.dim(1) / call.args[kK].dim(1)), width = int32(q.dim(2));
+  auto scale = static_cast<float>(call.params[0].f);
+  auto temporary = [&](DType type, int64_t inner) {
+    DevicePtr data = plan.workspace(q.dim(0) * heads * inner * byteSize(type));
+    return device::HeadTensor{data, heads * inner, inner};
+  };
+
+  device::HeadTensor lse = headsOf(call.args[kLse]), o = headsOf(call.args[kO]);
+  if (!call.args[kLse] || !call.args[kO]) {
+    lse = temporary(DType::F32, 1);
+    o = temporary(dtype, width);
+    launchForward(
+        plan,
+        {docs, headsOf(q), headsOf(call.args[kK]), headsOf(call.args[kV]), {}, {}, o, lse, heads, ratio, width, scale},
+        dtype);
+  }
+
+  int rows = device::statisticsRows(docs);
+  DevicePtr statistics = plan.workspace(int64_t{heads} * rows * static_cast<int64_t>(sizeof(device::QueryStatistics)));
+  device::HeadTensor gate = headsOf(call.args[kGate]), dy = headsOf(call.args[kDY]);
+  device::HeadTensor dO = call.args[kGate] ? temporary(dtype, width) : dy;
+  device::AttentionGradRowsParams rowsParams{docs,       gate, lse,   o,    dy, dO, headsOf(call.args[kDGate]),
+                                             statistics, rows, heads, width};
+  plan.launch("Attention.cuh", instance("attentionGradRows", {dtype}), {ceilDiv(q.dim(0) * heads, kThreads / 32)},
+              {kThreads}, 0, rowsParams);
+
+  device::AttentionGradParams params{docs,
+                                     headsOf(q),
+                                     headsOf(call.args[kK]),
+                                     headsOf(call.args[kV]),
+                                     dO,
+                                     headsOf(call.args[kDQ]),
+                                     headsOf(call.args[kDK]),
+                                     headsOf(call.args[kDV]),
+                                     statistics,
+                                     rows,
+                                     heads,
+                                     ratio,
+                                     width,
+                                     scale};
+  int64_t padded = paddedWidth(width);
+  auto shared = static_cast<uint32_t>(4 * (2 * (kTile + kGradGroup) * padded + 2 * kTile * (kGradGroup + 1)));
+  plan.launch("Attention.cuh", instance("attentionGradKeys", {dtype}, {compiledWidth(width)}),
+              tileGrid(docs, heads / ratio), {kThreads}, shared, params);
+  plan.launch("Attention.cuh", instance("attentionGradQueries", {dtype}, {compiledWidth(width)}), tileGrid(docs, heads),
+              {kThreads}, shared, params);
+  return Status();
+}
+
+} // namespace qrt::cuda
