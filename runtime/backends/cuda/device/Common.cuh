@@ -93,6 +93,23 @@ template <int kThreads> __device__ __forceinline__ float blockSum(float x, float
   return sum;
 }
 
+/// First if kCondition, else Second.
+template <bool kCondition, typename First, typename Second> struct Choose {
+  using Type = First;
+};
+template <typename First, typename Second> struct Choose<false, First, Second> {
+  using Type = Second;
+};
+
+__device__ __forceinline__ bool isFinite(float x) { return (__float_as_uint(x) & 0x7F800000u) != 0x7F800000u; }
+
+/// Within a unit in the last place or two; denormal numbers included.
+__device__ __forceinline__ float approximateRoot(float x) {
+  float result;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+
 /// 1 / (1 + e^-x), finite for every x.
 __device__ __forceinline__ float sigmoid(float x) { return 1.0f / (1.0f + __expf(-x)); }
 

@@ -80,6 +80,13 @@ Status requireVectors(const Call &call, const Tensor &tensor) {
                printShape(tensor.shape));
 }
 
+Status requireAligned(const Call &call, const Tensor &tensor) {
+  if (tensor.data % 16 == 0)
+    return Status();
+  return error(StatusCode::Unsupported, "{}: argument {} of {}: must start on 16 bytes", kernelInfo(call.kernel).name,
+               nameOf(call, static_cast<int>(&tensor - call.args.data())), printShape(tensor.shape));
+}
+
 Status unsupported(const Call &call, int arg, int axis, std::string_view expected) {
   const TensorShape &shape = call.args[static_cast<size_t>(arg)].shape;
   return error(StatusCode::Unsupported, "{}: argument {} of {}: expected dimension {} to be {}",
@@ -96,6 +103,12 @@ Status planKernel(const Call &call, KernelPlan &plan) {
     return planSwiglu(call, plan);
   case Kernel::SwigluGrad:
     return planSwigluGrad(call, plan);
+  case Kernel::GlobalNorm:
+    return planGlobalNorm(call, plan);
+  case Kernel::OptimizerStep:
+    return planOptimizerStep(call, plan);
+  case Kernel::AdamW:
+    return planAdamW(call, plan);
   default:
     return error(StatusCode::Unsupported, "{}: no device function", kernelInfo(call.kernel).name);
   }

@@ -35,6 +35,8 @@ inline uint32_t gridRows(int64_t rows) { return static_cast<uint32_t>(std::min<i
 bool hasVectors(const Tensor &tensor);
 /// An error naming the kernel and the argument unless hasVectors(). Absent tensors pass.
 Status requireVectors(const Call &call, const Tensor &tensor);
+/// An error naming the kernel and the argument unless it starts on 16 bytes. Absent tensors pass.
+Status requireAligned(const Call &call, const Tensor &tensor);
 /// An error naming the kernel, the argument and its extent.
 Status unsupported(const Call &call, int arg, int axis, std::string_view expected);
 

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef RUNTIME_BACKENDS_CUDA_DEVICE_ADAMW_H
+#define RUNTIME_BACKENDS_CUDA_DEVICE_ADAMW_H
+
+#include "Types.h"
+
+namespace qrt::device {
+
+struct OptimizerStepParams {
+  Ptr norm, counters;
+};
+
+/// A member of a pack: its elements end before `end`, counted in the pack.
+struct AdamWMember {
+  i64 key, end;
+};
+/// Members of one launch.
+constexpr int kAdamWMembers = 64;
+
+/// The elements [begin, end) of tensors without gaps, 16-byte aligned; they are those of the members.
+struct AdamWParams {
+  Ptr gradient, norm, counters, hyper, seed, weight, expAvg, expAvgSq, master;
+  i64 begin, end;
+  int decays;
+  AdamWMember member[kAdamWMembers];
+};
+
+} // namespace qrt::device
+
+#endif // RUNTIME_BACKENDS_CUDA_DEVICE_ADAMW_H

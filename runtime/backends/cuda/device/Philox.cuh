@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Philox4x32-10 (runtime/base/Philox.h: the same bits) and stochastic rounding to bf16.
+#ifndef RUNTIME_BACKENDS_CUDA_DEVICE_PHILOX_CUH
+#define RUNTIME_BACKENDS_CUDA_DEVICE_PHILOX_CUH
+
+#include "Common.cuh"
+
+namespace qrt::device {
+
+/// Four random words of (counter, key). Where elements of one thread share parts of the counter, the compiler shares
+/// the products that follow from them alone.
+__device__ __forceinline__ uint4 philox4x32(uint4 counter, uint2 key) {
+#pragma unroll
+  for (int round = 0; round < 10; ++round) {
+    unsigned long long even = 0xD2511F53ull * counter.x, odd = 0xCD9E8D57ull * counter.z;
+    counter = make_uint4(static_cast<unsigned>(odd >> 32) ^ counter.y ^ key.x, static_cast<unsigned>(odd),
+                         static_cast<unsigned>(even >> 32) ^ counter.w ^ key.y, static_cast<unsigned>(even));
+    key.x += 0x9E3779B9u;
+    key.y += 0xBB67AE85u;
+  }
+  return counter;
+}
+
+/// The key of a 64-bit seed.
+__device__ __forceinline__ uint2 philoxKey(unsigned long long seed) {
+  return make_uint2(static_cast<unsigned>(seed), static_cast<unsigned>(seed >> 32));
+}
+
+/// x with the low half of `noise` added below the bits that bf16 keeps: its upper half is x rounded up with the
+/// probability of the distance. Infinity stays; NaN does not (see roundStochastically).
+__device__ __forceinline__ unsigned addNoise(float x, unsigned noise) { return __float_as_uint(x) + (noise & 0xFFFFu); }
+
+/// Two neighbours, the first in the low half; neither is NaN.
+__device__ __forceinline__ unsigned packStochastically(float low, float high, unsigned noiseLow, unsigned noiseHigh) {
+  return __byte_perm(addNoise(low, noiseLow), addNoise(high, noiseHigh), 0x7632);
+}
+
+/// Any value; NaN stays NaN.
+__device__ __forceinline__ bf16 roundStochastically(float x, unsigned noise) {
+  if (x != x)
+    return fromFloat<bf16>(x);
+  bf16 result;
+  result.bits = static_cast<unsigned short>(addNoise(x, noise) >> 16);
+  return result;
+}
+
+} // namespace qrt::device
+
+#endif // RUNTIME_BACKENDS_CUDA_DEVICE_PHILOX_CUH
