@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The instructions of compute capability 9.0 that matrix kernels are made of, under names: barriers in shared memory,
+// the copy engine, products of a warpgroup (wgmma), registers passed between warpgroups.
+//
+// Tiles of bf16 lie in shared memory as panels: 64 columns (128 bytes) wide, one row after the other, the eight chunks
+// of 16 bytes of row r exchanged by chunk ^ (r % 8) (the copy engine's swizzle of 128 bytes). A panel begins on 1024
+// bytes. A tile wider than 64 columns is several panels. Either dimension of a tile can be the one that is summed over
+// in a product (Major).
+#ifndef RUNTIME_BACKENDS_CUDA_DEVICE_HOPPER_CUH
+#define RUNTIME_BACKENDS_CUDA_DEVICE_HOPPER_CUH
+
+#include "Types.h"
+
+namespace qrt::device {
+
+/// An address in shared memory as the instructions take it.
+__device__ __forceinline__ unsigned sharedAddress(const void *pointer) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
+
+// Barriers in shared memory: 8 bytes each. A phase ends when all arrivals and all announced bytes have come; phases are
+// told apart by their parity, the first is 0. Waiting for parity 1 on a fresh barrier returns at once.
+
+using Barrier = unsigned long long;
+
+__device__ __forceinline__ void initBarrier(Barrier *barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(sharedAddress(barrier)), "r"(arrivals) : "memory");
+}
+/// After initBarrier and before the block's barrier: makes the barriers known to the copy engine.
+__device__ __forceinline__ void fenceBarriers() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+__device__ __forceinline__ void arrive(Barrier *barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(sharedAddress(barrier)) : "memory");
+}
+/// Arrives and announces bytes that copies will bring.
+__device__ __forceinline__ void arriveAndExpect(Barrier *barrier, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(sharedAddress(barrier)), "r"(bytes)
+               : "memory");
+}
+__device__ __forceinline__ void wait(Barrier *barrier, unsigned parity) {
+  unsigned done;
+  do {
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                 "selp.b32 %0, 1, 0, p;\n"
+                 "}\n"
+                 : "=r"(done)
+                 : "r"(sharedAddress(barrier)), "r"(parity)
+                 : "memory");
+  } while (!done);
+}
+
+/// Barrier `id` (1 to 15) of `threads` threads, whole warps.
+__device__ __forceinline__ void syncThreads(int id, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+/// Counts for it without waiting.
+__device__ __forceinline__ void arriveThreads(int id, int threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+/// Between ordinary writes to shared memory and their reading by wgmma or the copy engine: by each writing thread,
+/// before the barrier.
+__device__ __forceinline__ void fenceShared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+// The copy engine. One thread starts a copy; its bytes count for the barrier.
+
+__device__ __forceinline__ void prefetchMap(const TensorMap &map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
+/// The box at coordinates (x, y, z), innermost first, of a tensor of three dimensions. What lies outside is zero and is
+/// counted all the same.
+__device__ __forceinline__ void copyBox(void *to, const TensorMap &map, Barrier *barrier, int x, int y, int z) {
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], "
+               "[%2];" ::"r"(sharedAddress(to)),
+               "l"(&map), "r"(sharedAddress(barrier)), "r"(x), "r"(y), "r"(z)
+               : "memory");
+}
+/// `bytes` and both addresses are multiples of 16.
+__device__ __forceinline__ void copyBytes(void *to, const void *from, unsigned bytes, Barrier *barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                   sharedAddress(to)),
+               "l"(from), "r"(bytes), "r"(sharedAddress(barrier))
+               : "memory");
+}
+
+// Registers. Each role of a block is one branch of one if and calls one of these at its start.
+
+template <int kRegisters> __device__ __forceinline__ void giveRegisters() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+template <int kRegisters> __device__ __forceinline__ void takeRegisters() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+
+// Products of a warpgroup (128 threads): d[64, N] = a[64, 16] b[16, N] + d in f32, a and b bf16.
+//
+// Fragments. Thread 32 w + 4 g + t has of d the rows 16 w + g and 16 w + g + 8, in each the columns 8 j + 2 t and the
+// next: d[4 j], d[4 j + 1] of the first row, d[4 j + 2], d[4 j + 3] of the second. With a in registers, the pairs of
+// columns (2 t, 2 t + 1) of both rows, then (2 t + 8, 2 t + 9) of both: so d of 16 columns, rounded, is an a.
+
+/// Which of a tile's dimensions is next to each other in memory: the one summed over (K), or the other (M of a, N of
+/// b).
+enum class Major : int { K, MN };
+
+/// Operand in shared memory, 16 deep in the summed dimension. The tile begins at `tile`, `panelBytes` from panel to
+/// panel.
+/// Major::K: rows are M or N, columns the summed dimension: begin 32 bytes further for the next 16 of a panel.
+/// Major::MN: rows are the summed dimension: begin 2048 bytes further for the next 16; panels follow one another along
+/// M or N.
+template <Major kMajor> __device__ __forceinline__ unsigned long long operand(const void *tile, unsigned panelBytes) {
+  constexpr unsigned long long kSwizzle128 = 1ull << 62, kEightRows = 1024 >> 4;
+  unsigned long long leading = kMajor == Major::K ? 1 : panelBytes >> 4;
+  return kSwizzle128 | kEightRows << 32 | leading << 16 | (sharedAddress(tile) & 0x3FFFF) >> 4;
+}
+/// The operand that begins `bytes` further.
+__device__ __forceinline__ unsigned long long advanced(unsigned long long operand, unsigned bytes) {
+  return operand + (bytes >> 4);
+}
+
+/// Before the first product after anything else wrote their registers.
+__device__ __forceinline__ void beginProducts() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+/// Ends a group of products.
+__device__ __forceinline__ void endProducts() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+/// Until at most kPending groups are running.
+template <int kPending = 0> __device__ __forceinline__ void waitProducts() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+}
+/// Keeps the compiler from moving uses of registers across a wait.
+template <int kCount> __device__ __forceinline__ void pin(float (&x)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i)
+    asm volatile("" : "+f"(x[i])::"memory");
+}
+
+// clang-format off
+#define QRT_D4(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define QRT_D8(d, i) QRT_D4(d, i), QRT_D4(d, i + 4)
+#define QRT_D16(d, i) QRT_D8(d, i), QRT_D8(d, i + 8)
+#define QRT_D32(d, i) QRT_D16(d, i), QRT_D16(d, i + 16)
+#define QRT_D64(d, i) QRT_D32(d, i), QRT_D32(d, i + 32)
+#define QRT_N8 "%0, %1, %2, %3, %4, %5, %6, %7"
+#define QRT_N16 QRT_N8 ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define QRT_N32 QRT_N16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define QRT_N40 QRT_N32 ", %32, %33, %34, %35, %36, %37, %38, %39"
+#define QRT_N48 QRT_N40 ", %40, %41, %42, %43, %44, %45, %46, %47"
+#define QRT_N64 QRT_N48 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define QRT_N96 QRT_N64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"             \
+    ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define QRT_N128 QRT_N96 ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111" \
+    ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+// clang-format on
+
+template <int kColumns> struct WarpgroupProduct;
+
+// `numbers` are those of d, a0 to a6 those of the operands after it: a, b, whether d is added to, the majors of a and
+// b; or four registers of a, b, whether d is added to, the major of b. Last the registers of d.
+#define QRT_PRODUCT(columns, numbers, a0, a1, a2, a3, a4, a5, a6, ...)                                                 \
+  template <> struct WarpgroupProduct<columns> {                                                                       \
+    template <Major kA, Major kB>                                                                                      \
+    static __device__ __forceinline__ void run(float (&d)[columns / 2], unsigned long long a, unsigned long long b,    \
+                                               int add) {                                                              \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " a2 ", 0;\n"                                                     \
+                   "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32.bf16.bf16 {" numbers "}, " a0 ", " a1         \
+                   ", p, 1, 1, " a3 ", " a4 ";\n}\n"                                                                   \
+                   : __VA_ARGS__                                                                                       \
+                   : "l"(a), "l"(b), "r"(add), "n"(static_cast<int>(kA)), "n"(static_cast<int>(kB)));                  \
+    }                                                                                                                  \
+    template <Major kB>                                                                                                \
+    static __device__ __forceinline__ void run(float (&d)[columns / 2], const unsigned *a, unsigned long long b,       \
+                                               int add) {                                                              \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " a5 ", 0;\n"                                                     \
+                   "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32.bf16.bf16 {" numbers "}, {" a0 ", " a1        \
+                   ", " a2 ", " a3 "}, " a4 ", p, 1, 1, " a6 ";\n}\n"                                                  \
+                   : __VA_ARGS__                                                                                       \
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add), "n"(static_cast<int>(kB)));         \
+    }                                                                                                                  \
+  };
+// clang-format off
+QRT_PRODUCT(16, QRT_N8, "%8", "%9", "%10", "%11", "%12", "%13", "%14", QRT_D8(d, 0))
+QRT_PRODUCT(32, QRT_N16, "%16", "%17", "%18", "%19", "%20", "%21", "%22", QRT_D16(d, 0))
+QRT_PRODUCT(64, QRT_N32, "%32", "%33", "%34", "%35", "%36", "%37", "%38", QRT_D32(d, 0))
+QRT_PRODUCT(80, QRT_N40, "%40", "%41", "%42", "%43", "%44", "%45", "%46", QRT_D32(d, 0), QRT_D8(d, 32))
+QRT_PRODUCT(96, QRT_N48, "%48", "%49", "%50", "%51", "%52", "%53", "%54", QRT_D32(d, 0), QRT_D16(d, 32))
+QRT_PRODUCT(128, QRT_N64, "%64", "%65", "%66", "%67", "%68", "%69", "%70", QRT_D64(d, 0))
+QRT_PRODUCT(192, QRT_N96, "%96", "%97", "%98", "%99", "%100", "%101", "%102", QRT_D64(d, 0), QRT_D32(d, 64))
+QRT_PRODUCT(256, QRT_N128, "%128", "%129", "%130", "%131", "%132", "%133", "%134", QRT_D64(d, 0), QRT_D64(d, 64))
+// clang-format on
+
+/// d[64, kColumns] = a b, or += where `add` is not zero; a and b in shared memory.
+template <int kColumns, Major kA, Major kB>
+__device__ __forceinline__ void product(float (&d)[kColumns / 2], unsigned long long a, unsigned long long b, int add) {
+  WarpgroupProduct<kColumns>::template run<kA, kB>(d, a, b, add);
+}
+/// The same with a in registers: four pairs of bf16, which stay as they are until the product is waited for.
+template <int kColumns, Major kB>
+__device__ __forceinline__ void product(float (&d)[kColumns / 2], const unsigned *a, unsigned long long b, int add) {
+  WarpgroupProduct<kColumns>::template run<kB>(d, a, b, add);
+}
+
+/// Where in a panel the element at `row` and `column` (below 64) lies, in bytes.
+__device__ __forceinline__ unsigned panelOffset(unsigned row, unsigned column) {
+  return row * 128 + ((column / 8 ^ row % 8) * 16 | column % 8 * 2);
+}
+
+} // namespace qrt::device
+
+#endif // RUNTIME_BACKENDS_CUDA_DEVICE_HOPPER_CUH
