@@ -62,6 +62,12 @@ __device__ __forceinline__ void storeVector(bf16 *to, const float (&from)[8]) {
                                               packBf16(from[4], from[5]), packBf16(from[6], from[7]));
 }
 
+/// The block's dynamic shared memory, on 1024 bytes (the alignment of the widest swizzle).
+template <typename T> __device__ __forceinline__ T *sharedMemory() {
+  extern __shared__ __align__(1024) unsigned char dynamicShared[];
+  return reinterpret_cast<T *>(dynamicShared);
+}
+
 /// The sum over the warp's lanes, in every lane.
 __device__ __forceinline__ float warpSum(float x) {
 #pragma unroll

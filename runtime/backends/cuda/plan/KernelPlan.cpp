@@ -109,6 +109,10 @@ Status planKernel(const Call &call, KernelPlan &plan) {
     return planOptimizerStep(call, plan);
   case Kernel::AdamW:
     return planAdamW(call, plan);
+  case Kernel::GatedDeltaRule:
+    return planGatedDeltaRule(call, plan);
+  case Kernel::GatedDeltaRuleGrad:
+    return planGatedDeltaRuleGrad(call, plan);
   default:
     return error(StatusCode::Unsupported, "{}: no device function", kernelInfo(call.kernel).name);
   }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef RUNTIME_BACKENDS_CUDA_DEVICE_GATEDDELTARULE_H
+#define RUNTIME_BACKENDS_CUDA_DEVICE_GATEDDELTARULE_H
+
+#include "Types.h"
+
+namespace qrt::device {
+
+/// Rows of heads: [T, heads, width] or, of gates, [T, heads]. Strides in elements.
+struct DeltaRows {
+  Ptr data;
+  i64 row, head;
+};
+
+/// The heads of a call, and where the documents lie.
+struct DeltaShape {
+  Segments docs;
+  int keyHeads, valueHeads, dk, dv;
+  float scale;
+};
+
+/// What the general functions leave for one another, f32; "chunk" counts the chunks of the segment table. Addresses of
+/// what a call does not need are 0.
+struct DeltaWorkspace {
+  /// [chunk, W, kDeltaGates, 64]: see DeltaGate.
+  Ptr gates;
+  /// [chunk, W, 64, 64]: T = A_r . D and P = (Q K') . D with the scale.
+  Ptr inverse, scores;
+  /// [chunk, W, dk, dv]: S before the chunk, and the gradient of S after it.
+  Ptr states, stateGradients;
+  /// [T, W, dv]: V', R = V - e^gamma (K S), and the gradient of X = beta R.
+  Ptr values, residuals, dX;
+  /// [T, W, dk]: what a value head adds to dq / scale and to dk.
+  Ptr dQ, dK;
+};
+
+enum DeltaGate { kDeltaBeta, kDeltaDecay, kDeltaToEnd, kDeltaHigh, kDeltaLow, kDeltaGates };
+
+struct DeltaPrepareParams {
+  DeltaShape shape;
+  DeltaWorkspace workspace;
+  DeltaRows q, k, g, beta;
+  /// [T, W, 64] f32, read if given; else made, and written if wanted.
+  DeltaRows inverseIn, inverseOut;
+};
+
+struct DeltaScanParams {
+  DeltaShape shape;
+  DeltaWorkspace workspace;
+  DeltaRows q, k, v, out;
+};
+
+struct DeltaScanBackParams {
+  DeltaShape shape;
+  DeltaWorkspace workspace;
+  DeltaRows q, k, dOut, dV;
+};
+
+struct DeltaGradParams {
+  DeltaShape shape;
+  DeltaWorkspace workspace;
+  DeltaRows q, k, dOut, dG, dBeta;
+};
+
+struct DeltaReduceParams {
+  DeltaShape shape;
+  DeltaWorkspace workspace;
+  DeltaRows dQ, dK;
+};
+
+} // namespace qrt::device
+
+#endif // RUNTIME_BACKENDS_CUDA_DEVICE_GATEDDELTARULE_H
