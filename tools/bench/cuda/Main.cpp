@@ -200,6 +200,7 @@ double measureCopy(Gpu &gpu) {
 int main(int argc, char **argv) {
   std::string_view part = argc > 1 ? argv[1] : "";
   std::vector<Benchmark> benchmarks;
+  gatedDeltaRuleBenchmarks(benchmarks);
   swigluBenchmarks(benchmarks);
 
   Gpu &gpu = cuda::test::gpu();
