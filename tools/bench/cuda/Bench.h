@@ -42,6 +42,7 @@ struct Benchmark {
 
 /// One function a file of this folder, listed in Main.cpp.
 void gatedDeltaRuleBenchmarks(std::vector<Benchmark> &benchmarks);
+void optimizerBenchmarks(std::vector<Benchmark> &benchmarks);
 void swigluBenchmarks(std::vector<Benchmark> &benchmarks);
 
 /// The packed row of the comparisons: 8,192 tokens.
