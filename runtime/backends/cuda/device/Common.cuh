@@ -117,7 +117,12 @@ __device__ __forceinline__ float approximateRoot(float x) {
 }
 
 /// 1 / (1 + e^-x), finite for every x.
-__device__ __forceinline__ float sigmoid(float x) { return 1.0f / (1.0f + __expf(-x)); }
+__device__ __forceinline__ float sigmoid(float x) { return __fdividef(1.0f, 1.0f + __expf(-x)); }
+
+/// n / divisor.value for n < 2^31.
+__device__ __forceinline__ unsigned quotient(unsigned n, const Divisor &divisor) {
+  return (__umulhi(n, divisor.multiplier) + n) >> divisor.shift;
+}
 
 // The parts of a segment table; entries past the counts repeat the last offset, or are -1.
 __device__ __forceinline__ const int *segmentPart(const Segments &s, int part) { return as<const int>(s.table) + part; }

@@ -6,6 +6,10 @@
 
 namespace qrt::device {
 
+constexpr int kSwigluThreads = 128;
+/// Rows that a thread has in flight.
+constexpr int kSwigluRows = 4, kSwigluGradRows = 2;
+
 /// [rows, cols] each; strides between rows in elements.
 struct SwigluParams {
   Ptr gate, up, y;

@@ -23,6 +23,17 @@ struct Segments {
   int documentOffsets, tokenDocument, chunkStart, tileStart, trainedRows;
 };
 
+/// A tensor [tokens, heads, width]: its address and the elements between neighbours of the first two dimensions.
+struct HeadsOf {
+  Ptr data;
+  i64 token, head;
+};
+
+/// What the quotient by a number known on the host takes on the device (plan/Plans.h makes it).
+struct Divisor {
+  unsigned value, multiplier, shift;
+};
+
 } // namespace qrt::device
 
 #endif // RUNTIME_BACKENDS_CUDA_DEVICE_TYPES_H

@@ -87,6 +87,29 @@ Status requireAligned(const Call &call, const Tensor &tensor) {
                nameOf(call, static_cast<int>(&tensor - call.args.data())), printShape(tensor.shape));
 }
 
+StatusOr<int64_t> pieceWidth(const Call &call, DType dtype, std::initializer_list<const Tensor *> tensors) {
+  constexpr int64_t kMostSingles = 1024;
+  int64_t width = 16 / byteSize(dtype);
+  for (const Tensor *tensor : tensors) {
+    if (!*tensor || hasVectors(*tensor))
+      continue;
+    if (tensor->dim(tensor->shape.rank - 1) > kMostSingles)
+      return requireVectors(call, *tensor);
+    width = 1;
+  }
+  return width;
+}
+
+device::Divisor divisorOf(int64_t value) {
+  assert(value >= 1 && value < int64_t{1} << 31);
+  unsigned shift = 0;
+  while (int64_t{1} << shift < value)
+    ++shift;
+  uint64_t multiplier =
+      (uint64_t{1} << 32) * ((uint64_t{1} << shift) - static_cast<uint64_t>(value)) / static_cast<uint64_t>(value) + 1;
+  return {static_cast<unsigned>(value), static_cast<unsigned>(multiplier), shift};
+}
+
 Status unsupported(const Call &call, int arg, int axis, std::string_view expected) {
   const TensorShape &shape = call.args[static_cast<size_t>(arg)].shape;
   return error(StatusCode::Unsupported, "{}: argument {} of {}: expected dimension {} to be {}",
@@ -99,6 +122,26 @@ Status planKernel(const Call &call, KernelPlan &plan) {
     return planAttention(call, plan);
   case Kernel::AttentionGrad:
     return planAttentionGrad(call, plan);
+  case Kernel::Embedding:
+    return planEmbedding(call, plan);
+  case Kernel::EmbeddingGrad:
+    return planEmbeddingGrad(call, plan);
+  case Kernel::RmsNorm:
+    return planRmsNorm(call, plan);
+  case Kernel::RmsNormGrad:
+    return planRmsNormGrad(call, plan);
+  case Kernel::AddRmsNorm:
+    return planAddRmsNorm(call, plan);
+  case Kernel::AddRmsNormGrad:
+    return planAddRmsNormGrad(call, plan);
+  case Kernel::GatedRmsNorm:
+    return planGatedRmsNorm(call, plan);
+  case Kernel::GatedRmsNormGrad:
+    return planGatedRmsNormGrad(call, plan);
+  case Kernel::QkNormRope:
+    return planQkNormRope(call, plan);
+  case Kernel::QkNormRopeGrad:
+    return planQkNormRopeGrad(call, plan);
   case Kernel::Swiglu:
     return planSwiglu(call, plan);
   case Kernel::SwigluGrad:
@@ -113,6 +156,10 @@ Status planKernel(const Call &call, KernelPlan &plan) {
     return planGatedDeltaRule(call, plan);
   case Kernel::GatedDeltaRuleGrad:
     return planGatedDeltaRuleGrad(call, plan);
+  case Kernel::GatherRows:
+    return planGatherRows(call, plan);
+  case Kernel::ScatterRows:
+    return planScatterRows(call, plan);
   default:
     return error(StatusCode::Unsupported, "{}: no device function", kernelInfo(call.kernel).name);
   }

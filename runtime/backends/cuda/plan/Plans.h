@@ -17,6 +17,8 @@ namespace qrt::cuda {
 /// Argument `arg` as the segment table of the bucket.
 device::Segments segmentsOf(const Call &call, int arg);
 
+inline device::HeadsOf headsOf(const Tensor &tensor) { return {tensor.data, tensor.stride(0), tensor.stride(1)}; }
+
 /// "name<bf16, float>".
 std::string instance(std::string_view name, std::initializer_list<DType> types);
 /// "name<bf16, 128, 4>".
@@ -31,12 +33,35 @@ inline uint32_t ceilDiv(int64_t a, int64_t b) { return static_cast<uint32_t>((a 
 /// Rows along a grid's y, which holds 65,535; the kernels stride.
 inline uint32_t gridRows(int64_t rows) { return static_cast<uint32_t>(std::min<int64_t>(rows, 65535)); }
 
+/// Exact for dividends below 2^31 (Granlund, Montgomery: Division by invariant integers using multiplication).
+device::Divisor divisorOf(int64_t value);
+
+/// Copies every element between tensors of one shape and element type, whatever their strides.
+Status planCopy(const Tensor &source, const Tensor &target, KernelPlan &plan);
+/// Makes every element zero.
+Status planZero(const Tensor &target, KernelPlan &plan);
+
+/// What sums of columns become: one row of any type.
+struct ColumnSum {
+  Tensor result;
+  bool accumulate;
+};
+/// The second launch of gradients of weights: result i of one or two, `cols` wide each, becomes (or is added) the sum
+/// of the columns [i * cols, (i + 1) * cols) of `count` lines of f32, `stride` elements apart, in an order that follows
+/// from `count` alone.
+void planColumnSums(DevicePtr lines, int64_t stride, int64_t count, std::initializer_list<ColumnSum> sums,
+                    KernelPlan &plan);
+
 /// Whether every row (all but the last dimension) starts on 16 bytes and is a whole number of them.
 bool hasVectors(const Tensor &tensor);
 /// An error naming the kernel and the argument unless hasVectors(). Absent tensors pass.
 Status requireVectors(const Call &call, const Tensor &tensor);
 /// An error naming the kernel and the argument unless it starts on 16 bytes. Absent tensors pass.
 Status requireAligned(const Call &call, const Tensor &tensor);
+/// Elements of a piece of a row (device/Pieces.cuh): 16 bytes of `dtype` where every tensor has vectors, else 1, which
+/// is for small models: an error naming the argument where its rows are longer than 1,024 elements. `tensors` are
+/// arguments of the call; absent ones do not count.
+StatusOr<int64_t> pieceWidth(const Call &call, DType dtype, std::initializer_list<const Tensor *> tensors);
 /// An error naming the kernel, the argument and its extent.
 Status unsupported(const Call &call, int arg, int axis, std::string_view expected);
 
