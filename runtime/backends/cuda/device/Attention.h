@@ -6,12 +6,6 @@
 
 namespace qrt::device {
 
-/// [T, heads, width], elements next to each other in a head; strides of rows and heads in elements. Absent: no data.
-struct HeadTensor {
-  Ptr data;
-  i64 row, head;
-};
-
 /// Tokens of a tile of the segment table (kTileTokens).
 constexpr int kAttentionTile = 64;
 

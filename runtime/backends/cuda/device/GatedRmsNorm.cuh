@@ -19,9 +19,9 @@ template <int kLanes> __device__ __forceinline__ float groupSum(float x) {
 }
 
 /// Where head `row % heads` of token `row / heads` begins.
-__device__ __forceinline__ i64 headOffset(const HeadsOf &tensor, int row, const Divisor &heads) {
+__device__ __forceinline__ i64 headOffset(const HeadTensor &tensor, int row, const Divisor &heads) {
   unsigned token = quotient(row, heads);
-  return token * tensor.token + (row - token * heads.value) * tensor.head;
+  return token * tensor.row + (row - token * heads.value) * tensor.head;
 }
 
 template <typename W, int N, int kLanes, int kPieces>

@@ -13,7 +13,7 @@ constexpr int kGatedNormRows = 4, kGatedNormGradRows = 2;
 /// The heads of all tokens are `rows` = tokens * heads rows, token by token. rstd [tokens, heads] may be absent, its
 /// neighbours are one element apart.
 struct GatedRmsNormParams {
-  HeadsOf x, z, y;
+  HeadTensor x, z, y;
   Ptr weight, rstd;
   i64 rstdToken;
   Divisor heads;
@@ -24,7 +24,7 @@ struct GatedRmsNormParams {
 /// Block b takes the rows [b * rowsPerBlock, (b + 1) * rowsPerBlock) and leaves line b of `lines`, [blocks, width] of
 /// f32.
 struct GatedRmsNormGradParams {
-  HeadsOf x, z, dy, dx, dz;
+  HeadTensor x, z, dy, dx, dz;
   Ptr weight, rstd, lines;
   i64 rstdToken;
   Divisor heads;

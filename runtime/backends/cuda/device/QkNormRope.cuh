@@ -86,18 +86,19 @@ __device__ __forceinline__ void qkWeight(Ptr weight, int width, float (&to)[kPie
 
 /// Piece i of head `head` of a token; zeros past the heads or the width.
 template <int N, typename T>
-__device__ __forceinline__ Piece<T, N> qkLoad(const HeadsOf &from, int heads, int width, int token, int head, int i) {
+__device__ __forceinline__ Piece<T, N> qkLoad(const HeadTensor &from, int heads, int width, int token, int head,
+                                              int i) {
   int col = (threadIdx.x % 32 + i * 32) * N;
   return head < heads && col < width
-             ? streamPiece<N>(as<const T>(from.data) + token * from.token + head * from.head + col)
+             ? streamPiece<N>(as<const T>(from.data) + token * from.row + head * from.head + col)
              : Piece<T, N>{};
 }
 template <int N, typename T>
-__device__ __forceinline__ void qkStore(const HeadsOf &to, int heads, int width, int token, int head, int i,
+__device__ __forceinline__ void qkStore(const HeadTensor &to, int heads, int width, int token, int head, int i,
                                         const Piece<T, N> &piece) {
   int col = (threadIdx.x % 32 + i * 32) * N;
   if (head < heads && col < width)
-    storePiece(as<T>(to.data) + token * to.token + head * to.head + col, piece);
+    storePiece(as<T>(to.data) + token * to.row + head * to.head + col, piece);
 }
 
 //===----------------------------------------------------------------------===//

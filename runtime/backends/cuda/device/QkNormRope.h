@@ -17,7 +17,7 @@ constexpr int kMostRotaryPairs = 128;
 /// element apart. Forward: `in` to `out` and, where present, rstd. Backward: the cotangent `out` to that of `in`,
 /// `din`; an absent rstd is computed again.
 struct QkHeads {
-  HeadsOf in, out, din;
+  HeadTensor in, out, din;
   Ptr weight, rstd;
   i64 rstdToken;
   /// Heads, and items of one token.

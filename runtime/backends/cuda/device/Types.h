@@ -23,10 +23,11 @@ struct Segments {
   int documentOffsets, tokenDocument, chunkStart, tileStart, trainedRows;
 };
 
-/// A tensor [tokens, heads, width]: its address and the elements between neighbours of the first two dimensions.
-struct HeadsOf {
+/// A tensor [tokens, heads, width], elements next to each other in a head; strides of tokens and heads in elements.
+/// Absent: no data.
+struct HeadTensor {
   Ptr data;
-  i64 token, head;
+  i64 row, head;
 };
 
 /// What the quotient by a number known on the host takes on the device (plan/Plans.h makes it).

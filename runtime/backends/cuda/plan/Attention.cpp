@@ -12,13 +12,6 @@ constexpr int64_t kTile = device::kAttentionTile;
 static_assert(kTile == kTileTokens);
 constexpr int64_t kForwardKeys = 32, kGradGroup = 16;
 
-/// Heads of an argument [T, heads, width], or [T, heads] as of width 1.
-device::HeadTensor headsOf(const Tensor &tensor) {
-  if (!tensor)
-    return {};
-  return {tensor.data, tensor.stride(0), tensor.stride(1)};
-}
-
 /// The compiled width that takes heads of this one.
 int64_t compiledWidth(int64_t width) { return width <= 64 ? 64 : width <= 128 ? 128 : 256; }
 int64_t paddedWidth(int64_t width) { return compiledWidth(width) + 4; } // kRowStride

@@ -17,7 +17,8 @@ namespace qrt::cuda {
 /// Argument `arg` as the segment table of the bucket.
 device::Segments segmentsOf(const Call &call, int arg);
 
-inline device::HeadsOf headsOf(const Tensor &tensor) { return {tensor.data, tensor.stride(0), tensor.stride(1)}; }
+/// An argument [T, heads, width], or [T, heads] as of width 1.
+inline device::HeadTensor headsOf(const Tensor &tensor) { return {tensor.data, tensor.stride(0), tensor.stride(1)}; }
 
 /// "name<bf16, float>".
 std::string instance(std::string_view name, std::initializer_list<DType> types);
