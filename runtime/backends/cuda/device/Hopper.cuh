@@ -130,7 +130,8 @@ __device__ __forceinline__ void endProducts() { asm volatile("wgmma.commit_group
 template <int kPending = 0> __device__ __forceinline__ void waitProducts() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
-/// Keeps the compiler from moving uses of registers across a wait.
+/// Keeps the compiler from moving uses of d across the beginning of products or the wait for them: call it before the
+/// one and after the other.
 template <int kCount> __device__ __forceinline__ void pin(float (&x)[kCount]) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i)
