@@ -59,7 +59,7 @@ StatusOr<std::vector<uint8_t>> InProcessCompiler::compile(const std::string &pat
                                                           const qrt::CompileOptions &options) {
   PipelineOptions pipeline;
   pipeline.buckets = buckets;
-  QRT_RETURN_IF_ERROR(parseChoices(options.states, options.remat, pipeline));
+  QRT_RETURN_IF_ERROR(parseChoices(options.states, options.remat, options.target, pipeline));
   QRT_RETURN_IF_ERROR(qrt::checkReadable(path));
   Compilation compilation;
   return compilation.run(parseSourceFile<ModuleOp>(path, &compilation.context()), pipeline, path);

@@ -164,7 +164,8 @@ def LowerToStep : Pass<"lower-to-step", "mlir::ModuleOp"> {
     (@apply among them) and symbols stay.
   }];
   let options = [
-    Option<"targetName", "target", "std::string", "\"cpu\"", "the target: cpu">,
+    Option<"targetKind", "target", "qt::Target", "qt::Target::Cpu", "what runs the programs",
+      "llvm::cl::values(clEnumValN(qt::Target::Cpu, \"cpu\", \"processors\"), clEnumValN(qt::Target::Sm90a, \"sm_90a\", \"GPUs of compute capability 9.0\"))">,
     Option<"disableKernel", "disable-kernel", "std::string", "\"\"", "a kernel that the target is to be taken not to have">];
   let dependentDialects = ["::step::StepDialect"];
 }

@@ -29,9 +29,11 @@ static qrt::Status parseChoice(const std::string &text, const char *option,
   return qrt::Status();
 }
 
-qrt::Status parseChoices(const std::string &states, const std::string &remat, PipelineOptions &options) {
+qrt::Status parseChoices(const std::string &states, const std::string &remat, const std::string &target,
+                         PipelineOptions &options) {
   QRT_RETURN_IF_ERROR(parseChoice(states, "--states", &qt::symbolizeStateFormat, "f32 or bf16", options.states));
-  return parseChoice(remat, "--remat", &qt::symbolizeRematPolicy, "none or memory-bound", options.remat);
+  QRT_RETURN_IF_ERROR(parseChoice(remat, "--remat", &qt::symbolizeRematPolicy, "none or memory-bound", options.remat));
+  return parseChoice(target, "--target", &qt::symbolizeTarget, "cpu or sm_90a", options.target);
 }
 
 Phase phaseOf(ModuleOp module) {
@@ -117,6 +119,7 @@ static LogicalResult addPhase(OpPassManager &passes, ModuleOp module, Phase phas
   case Phase::Planned: {
     LowerToStepOptions lower;
     lower.disableKernel = options.disabledKernel;
+    lower.targetKind = choose<qt::TargetAttr>(module, qt::kTargetAttr, options.target, qt::Target::Cpu);
     passes.addPass(createLowerToStep(lower));
     passes.addPass(createVerifyPlanned());
     break;
@@ -147,7 +150,8 @@ static std::vector<std::string> bucketsOf(ModuleOp module) {
 /// An option that a phase behind the module's has taken already must not be given another value: it would be ignored.
 static LogicalResult checkRecorded(ModuleOp module, Phase reached, const PipelineOptions &options) {
   if (failed(checkChoice<qt::StateFormatAttr>(module, qt::kStatesAttr, "states", options.states)) ||
-      failed(checkChoice<qt::RematPolicyAttr>(module, qt::kRematAttr, "remat", options.remat)))
+      failed(checkChoice<qt::RematPolicyAttr>(module, qt::kRematAttr, "remat", options.remat)) ||
+      failed(checkChoice<qt::TargetAttr>(module, qt::kTargetAttr, "target", options.target)))
     return failure();
   if (reached >= Phase::Planned && !options.disabledKernel.empty())
     return module.emitError() << "the kernels of a planned module are chosen already: --disable-kernel="

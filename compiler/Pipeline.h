@@ -25,6 +25,7 @@ using qt::Phase;
 struct PipelineOptions {
   std::optional<qt::StateFormat> states; // default: f32
   std::optional<qt::RematPolicy> remat;  // default: none
+  std::optional<qt::Target> target;      // default: cpu
   /// Needed unless the module is `bucketed` or later.
   std::vector<qrt::BucketShape> buckets;
   /// A kernel the target is to be taken not to have: shows that nothing falls back.
@@ -32,7 +33,8 @@ struct PipelineOptions {
 };
 
 /// Sets the choices that a command line spells; empty: not made. InvalidUsage for another spelling.
-qrt::Status parseChoices(const std::string &states, const std::string &remat, PipelineOptions &options);
+qrt::Status parseChoices(const std::string &states, const std::string &remat, const std::string &target,
+                         PipelineOptions &options);
 
 /// The phase a module is in: what it records, else `model`.
 Phase phaseOf(mlir::ModuleOp module);

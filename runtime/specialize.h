@@ -17,7 +17,7 @@ class Program;
 
 /// The choices of a build, as on the command line of `qcc build`; empty: the default.
 struct CompileOptions {
-  std::string states, remat;
+  std::string states, remat, target;
 };
 
 class Specializer {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/emit/EmitProgram.h"
 
+#include "compiler/emit/DeviceFunctions.h"
 #include "dialects/step/Step.h"
 #include "runtime/schema/Digest.h"
 #include "runtime/schema/Version.h"
@@ -69,6 +70,8 @@ public:
       return failure();
     for (auto entry : module_.getOps<step::EntryOp>())
       program_.entries.push_back(emitEntry(entry));
+    if (failed(emitDeviceFunctions()))
+      return failure();
     program_.strings = strings_.take();
     program_.kernels = kernels_.take();
 
@@ -112,7 +115,9 @@ private:
     program_.version_major = qrt::kProgramVersion.major;
     program_.version_minor = qrt::kProgramVersion.minor;
     program_.producer = "qcc " QCC_VERSION;
-    program_.target = "cpu";
+    auto target = module_->getAttrOfType<qt::TargetAttr>(qt::kTargetAttr);
+    target_ = target ? target.getValue() : qt::Target::Cpu;
+    program_.target = qt::stringifyTarget(target_).str();
     // The choices that shape the programs: a further bucket is built with the same.
     if (auto remat = module_->getAttrOfType<qt::RematPolicyAttr>(qt::kRematAttr))
       program_.options.push_back(("remat=" + stringifyEnum(remat.getValue())).str());
@@ -274,6 +279,8 @@ private:
       for (auto [i, value] : llvm::enumerate(launch.getCallArguments()))
         out.args.emplace_back(value ? index(value) : -1, effectOf(launch.getEffect(i)));
       out.params.assign(launch.getParams().begin(), launch.getParams().end());
+      if (Value workspace = launch.getWorkspace())
+        out.workspace = index(workspace);
       work.Set(std::move(out));
     } else if (auto gemm = dyn_cast<step::GemmOp>(op)) {
       fb::GemmT out;
@@ -295,6 +302,26 @@ private:
       work.Set(std::move(out));
     }
     return work;
+  }
+
+  LogicalResult emitDeviceFunctions() {
+    if (target_ == qt::Target::Cpu)
+      return success();
+    FailureOr<std::string> compiler = deviceCompiler(module_);
+    if (failed(compiler))
+      return failure();
+    FailureOr<std::map<std::string, DeviceFunction>> functions =
+        compileDeviceFunctions(module_, {target_, std::nullopt});
+    if (failed(functions))
+      return failure();
+    program_.device_compiler = *compiler;
+    for (auto &[name, function] : *functions) {
+      auto &out = *program_.device_functions.emplace_back(std::make_unique<fb::DeviceFunctionT>());
+      out.name = name;
+      out.symbol = std::move(function.symbol);
+      out.image = std::move(function.image);
+    }
+    return success();
   }
 
   std::unique_ptr<fb::EntryT> emitEntry(step::EntryOp entry) {
@@ -342,6 +369,7 @@ private:
   }
 
   ModuleOp module_;
+  qt::Target target_ = qt::Target::Cpu;
   fb::ProgramT program_;
   StringTable strings_, kernels_;
   DenseMap<StringAttr, Place> places_;

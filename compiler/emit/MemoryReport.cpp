@@ -16,9 +16,9 @@ using namespace mlir;
 namespace qcc {
 namespace {
 
-enum class TransientClass : uint8_t { Activation, Gradient, Scratch };
+enum class TransientClass : uint8_t { Activation, Gradient, Workspace };
 
-/// Gradients are what the norm of all is taken over and the optimizer reads; scratch is what the catalog says.
+/// Gradients are what the norm of all is taken over and the optimizer reads; workspace is what kernels need besides.
 DenseMap<Value, TransientClass> classify(step::EntryOp entry) {
   DenseMap<Value, TransientClass> classes;
   for (auto launch : entry.getBody()->getOps<step::LaunchOp>()) {
@@ -29,11 +29,11 @@ DenseMap<Value, TransientClass> classify(step::EntryOp entry) {
         continue;
       qrt::ArgEffect effect = info.args[std::min(i, info.args.size() - 1)].effect;
       Value buffer = step::viewOf(value).buffer;
-      if (effect == qrt::ArgEffect::Scratch)
-        classes[buffer] = TransientClass::Scratch;
-      else if (effect == qrt::ArgEffect::ReadVariadic || (optimizer && i == 0))
+      if (effect == qrt::ArgEffect::ReadVariadic || (optimizer && i == 0))
         classes[buffer] = TransientClass::Gradient;
     }
+    if (Value workspace = launch.getWorkspace())
+      classes[step::viewOf(workspace).buffer] = TransientClass::Workspace;
   }
   return classes;
 }
@@ -69,7 +69,7 @@ void reportEntry(step::EntryOp entry, MemoryReport::Entry &out) {
       most = sum;
       out.activations = live[0];
       out.gradients = live[1];
-      out.scratch = live[2];
+      out.workspace = live[2];
       out.peakInstruction = static_cast<int64_t>(i);
     }
   }
@@ -165,7 +165,7 @@ void printMemoryReport(const MemoryReport &report, llvm::raw_ostream &out, std::
         << (entry.peakScope.empty() ? "" : " (" + entry.peakScope + ")") << ":\n";
     printLine(out, "    activations", entry.activations);
     printLine(out, "    gradients", entry.gradients);
-    printLine(out, "    scratch", entry.scratch);
+    printLine(out, "    workspace", entry.workspace);
     printLine(out, "    unused", entry.unused);
   }
   printTotal(out, "total, one micro-batch a step", report.total(), budget);

@@ -36,7 +36,7 @@ struct MemoryReport {
     /// What is alive at the instruction where most is; together with `unused` it makes up `transient`.
     int64_t activations = 0;
     int64_t gradients = 0;
-    int64_t scratch = 0;
+    int64_t workspace = 0;
     int64_t unused = 0; // gaps and padding
     int64_t peakInstruction = -1;
     std::string peakScope;

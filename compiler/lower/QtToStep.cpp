@@ -3,8 +3,8 @@
 // Static entry functions become step programs: the plan of each, spelled in the step dialect.
 #include "compiler/Passes.h"
 #include "compiler/Scope.h"
-#include "compiler/lower/Target.h"
 #include "compiler/plan/EntryPlan.h"
+#include "compiler/target/Target.h"
 #include "dialects/qt/Entries.h"
 #include "dialects/step/Step.h"
 
@@ -24,10 +24,8 @@ public:
 
   void write(func::FuncOp function, StringRef name) {
     SmallVector<int64_t, 4> bucket;
-    if (BlockArgument docs = qt::findArgument(function, qt::ArgumentRole::Segments)) {
-      auto type = cast<qt::SegmentsType>(docs.getType());
-      bucket = {type.getTokens(), type.getDocuments(), type.getLongest(), type.getTrained()};
-    }
+    if (std::optional<qrt::BucketShape> shape = qt::bucketOf(function))
+      bucket = {shape->tokens, shape->documents, shape->longest, shape->trained};
     builder_.setInsertionPoint(function);
     auto entry = step::EntryOp::create(builder_, function.getLoc(), builder_.getStringAttr(name),
                                        function->getAttrOfType<qt::EntryKindAttr>(qt::kEntryAttr),
@@ -98,7 +96,10 @@ private:
       auto op = cast<qt::KernelBackedOpInterface>(instruction.op);
       SmallVector<qrt::ParamValue> params;
       op.getKernelParams(params);
-      written = step::LaunchOp::create(builder_, loc, op.getKernel(), values, effects, params);
+      Value workspace = instruction.hasWorkspace ? values.pop_back_val() : Value();
+      if (workspace)
+        effects.pop_back();
+      written = step::LaunchOp::create(builder_, loc, op.getKernel(), values, effects, params, workspace);
       break;
     }
     case InstructionKind::Gemm: {
@@ -148,7 +149,7 @@ struct LowerToStep : impl::LowerToStepBase<LowerToStep> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    FailureOr<Target> target = findTarget(module.getLoc(), targetName, disableKernel);
+    FailureOr<Target> target = findTarget(module.getLoc(), targetKind, disableKernel);
     if (failed(target))
       return signalPassFailure();
     if (!module.getOps<step::LayoutOp>().empty()) {
@@ -171,7 +172,9 @@ struct LowerToStep : impl::LowerToStepBase<LowerToStep> {
     OpBuilder builder(&getContext());
     writeLayout(layout, module, builder);
     for (func::FuncOp function : functions) {
-      FailureOr<EntryPlan> plan = planEntry(function, layout, Packing::Yes);
+      FailureOr<EntryPlan> plan = planEntry(function, layout, Packing::Yes, [&](Operation *op, const KernelCall &call) {
+        return workspaceBytes(op, call, *target);
+      });
       if (failed(plan))
         return signalPassFailure();
       // The function that applies gradients has no bucket: like those for any row it stays, and its program has a name

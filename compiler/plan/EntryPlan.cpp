@@ -4,6 +4,7 @@
 #include "compiler/plan/ArenaPacker.h"
 #include "compiler/plan/IoLayout.h"
 #include "compiler/plan/Schedule.h"
+#include "dialects/qt/Entries.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -17,8 +18,8 @@ MemRefType memoryOf(Value value) { return step::memoryType(value.getType()); }
 
 class EntryPlanner {
 public:
-  EntryPlanner(func::FuncOp function, const StateLayout &layout)
-      : function_(function), layout_(layout), schedule_(function) {}
+  EntryPlanner(func::FuncOp function, const StateLayout &layout, WorkspaceBytes workspace)
+      : function_(function), layout_(layout), workspace_(workspace), schedule_(function) {}
 
   FailureOr<EntryPlan> run(Packing packing);
 
@@ -52,14 +53,15 @@ private:
 
   // Instructions.
   void add(InstructionKind kind, Operation *op, ArrayRef<PlannedAccess> accesses) {
-    plan_.instructions.push_back({kind, op, SmallVector<PlannedAccess, 6>(accesses)});
+    plan_.instructions.push_back({kind, op, SmallVector<PlannedAccess, 6>(accesses), false});
   }
   void copy(Operation *op, const BufferView &target, const BufferView &source) {
     add(InstructionKind::Copy, op, {{target, step::Effect::Write}, {source, step::Effect::Read}});
   }
   BufferView overwrite(Value read, Value write, Operation *op);
   LogicalResult visit(Operation *op);
-  void visitKernel(qt::KernelBackedOpInterface op);
+  LogicalResult visitKernel(qt::KernelBackedOpInterface op);
+  LogicalResult addWorkspace(qt::KernelBackedOpInterface op, ArrayRef<PlannedAccess> accesses);
   void visitGemm(Operation *op, Value c, Value a, Value b, Value into);
   void visitReshape(qt::ReshapeOp op);
   void visitSplit(qt::SplitOp op);
@@ -73,6 +75,7 @@ private:
 
   func::FuncOp function_;
   const StateLayout &layout_;
+  WorkspaceBytes workspace_;
   Schedule schedule_;
   EntryPlan plan_;
   DenseMap<Value, BufferView> views_;
@@ -303,7 +306,7 @@ BufferView EntryPlanner::overwrite(Value read, Value write, Operation *op) {
   return view;
 }
 
-void EntryPlanner::visitKernel(qt::KernelBackedOpInterface op) {
+LogicalResult EntryPlanner::visitKernel(qt::KernelBackedOpInterface op) {
   SmallVector<PlannedAccess, 6> accesses;
   for (const qt::KernelArgument &argument : qt::kernelArguments(op)) {
     switch (argument.effect) {
@@ -325,27 +328,43 @@ void EntryPlanner::visitKernel(qt::KernelBackedOpInterface op) {
       else
         accesses.push_back({});
       break;
-    default: { // Scratch
-      SmallVector<std::optional<qrt::TensorShape>> shapes;
-      for (const PlannedAccess &access : accesses) {
-        shapes.emplace_back();
-        if (access.view) {
-          MemRefType type = plan_.buffers[access.view->buffer].type;
-          qrt::TensorShape &shape = shapes.back().emplace();
-          shape.dtype = qt::elementDType(type.getElementType());
-          shape.rank = static_cast<int>(access.view->shape.size());
-          llvm::copy(access.view->shape, shape.dims);
-          llvm::copy(access.view->strides, shape.strides);
-        }
-      }
-      qrt::TensorShape shape = qrt::scratchShape(op.getKernel(), shapes);
-      assert(shape.dtype == qrt::DType::F32 && "scratch of kernels is f32");
-      auto type = MemRefType::get(ArrayRef(shape.dims, shape.rank), Float32Type::get(op->getContext()));
-      accesses.push_back({newTransient(type), step::Effect::Write});
-    }
+    default:
+      llvm_unreachable("a call reads, writes or updates");
     }
   }
+  return addWorkspace(op, accesses);
+}
+
+/// Adds the instruction, with memory for what the target's kernel needs besides its arguments.
+LogicalResult EntryPlanner::addWorkspace(qt::KernelBackedOpInterface op, ArrayRef<PlannedAccess> accesses) {
+  KernelCall call;
+  call.kernel = op.getKernel();
+  call.bucket = qt::bucketOf(function_).value_or(qrt::BucketShape());
+  op.getKernelParams(call.params);
+  for (const PlannedAccess &access : accesses) {
+    call.effects.push_back(step::argEffect(access.effect));
+    call.shapes.emplace_back();
+    call.offsets.push_back(0);
+    if (!access.view)
+      continue;
+    MemRefType type = plan_.buffers[access.view->buffer].type;
+    qrt::TensorShape &shape = call.shapes.back().emplace();
+    shape.dtype = qt::elementDType(type.getElementType());
+    shape.rank = static_cast<int>(access.view->shape.size());
+    llvm::copy(access.view->shape, shape.dims);
+    llvm::copy(access.view->strides, shape.strides);
+    call.offsets.back() = access.view->offset * qrt::byteSize(shape.dtype);
+  }
+  FailureOr<int64_t> bytes = workspace_(op, call);
+  if (failed(bytes))
+    return failure();
   add(InstructionKind::Kernel, op, accesses);
+  if (*bytes > 0) {
+    auto type = MemRefType::get({(*bytes + 3) / 4}, Float32Type::get(op->getContext()));
+    plan_.instructions.back().accesses.push_back({newTransient(type), step::Effect::Write});
+    plan_.instructions.back().hasWorkspace = true;
+  }
+  return success();
 }
 
 void EntryPlanner::visitGemm(Operation *op, Value c, Value a, Value b, Value into) {
@@ -427,7 +446,7 @@ LogicalResult EntryPlanner::visit(Operation *op) {
       .Case<qt::LinearWeightGradOp>([&](auto grad) {
         return visitGemm(grad, grad.getDweight(), grad.getDy(), grad.getX(), grad.getInto()), success();
       })
-      .Case<qt::KernelBackedOpInterface>([&](auto kernel) { return visitKernel(kernel), success(); })
+      .Case<qt::KernelBackedOpInterface>([&](auto kernel) { return visitKernel(kernel); })
       .Default([](Operation *op) {
         return op->emitError() << "no instruction for '" << op->getName()
                                << "': expected a view, zeros, a matrix product or an "
@@ -541,8 +560,9 @@ FailureOr<EntryPlan> EntryPlanner::run(Packing packing) {
 
 } // namespace
 
-FailureOr<EntryPlan> planEntry(func::FuncOp function, const StateLayout &layout, Packing packing) {
-  return EntryPlanner(function, layout).run(packing);
+FailureOr<EntryPlan> planEntry(func::FuncOp function, const StateLayout &layout, Packing packing,
+                               WorkspaceBytes workspace) {
+  return EntryPlanner(function, layout, workspace).run(packing);
 }
 
 } // namespace qcc

@@ -7,6 +7,7 @@
 
 #include "compiler/plan/StateLayout.h"
 #include "compiler/plan/Views.h"
+#include "compiler/target/KernelCall.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -46,7 +47,12 @@ struct PlannedInstruction {
   InstructionKind kind;
   mlir::Operation *op; // what it comes from
   llvm::SmallVector<PlannedAccess, 6> accesses;
+  /// Of a kernel: the last access is its workspace.
+  bool hasWorkspace = false;
 };
+
+/// Bytes of workspace that a call takes on the target; diagnosed at `op` where the target cannot do it.
+using WorkspaceBytes = llvm::function_ref<mlir::FailureOr<int64_t>(mlir::Operation *op, const KernelCall &call)>;
 
 /// A row of the debug table: the view holds the watched value once `instruction` has run.
 struct PlannedWatch {
@@ -71,8 +77,10 @@ enum class Packing : bool {
 };
 
 /// Plans an entry function of static shapes. What is neither a view, nor backed by a kernel, nor a matrix product, nor
-/// zeros is diagnosed (see checkKernels for the choice of a target).
-mlir::FailureOr<EntryPlan> planEntry(mlir::func::FuncOp function, const StateLayout &layout, Packing packing);
+/// zeros is diagnosed (see checkKernels for the choice of a target); `workspace` diagnoses calls that the target cannot
+/// do.
+mlir::FailureOr<EntryPlan> planEntry(mlir::func::FuncOp function, const StateLayout &layout, Packing packing,
+                                     WorkspaceBytes workspace);
 
 } // namespace qcc
 

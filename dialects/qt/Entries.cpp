@@ -21,6 +21,14 @@ BlockArgument findArgument(FunctionOpInterface function, ArgumentRole role) {
   return {};
 }
 
+std::optional<qrt::BucketShape> bucketOf(FunctionOpInterface function) {
+  BlockArgument docs = findArgument(function, ArgumentRole::Segments);
+  if (!docs)
+    return std::nullopt;
+  auto type = cast<SegmentsType>(docs.getType());
+  return qrt::BucketShape{type.getTokens(), type.getDocuments(), type.getLongest(), type.getTrained()};
+}
+
 bool isGeneric(FunctionOpInterface function) {
   return llvm::any_of(function.getArgumentTypes(), [](Type type) {
     auto segments = dyn_cast<SegmentsType>(type);

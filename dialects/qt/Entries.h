@@ -5,6 +5,7 @@
 #define DIALECTS_QT_ENTRIES_H
 
 #include "dialects/qt/Qt.h"
+#include "runtime/base/BucketShape.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -15,6 +16,9 @@ std::optional<EntryKind> entryKind(mlir::FunctionOpInterface function);
 
 /// The function's argument of this role; null if it has none.
 mlir::BlockArgument findArgument(mlir::FunctionOpInterface function, ArgumentRole role);
+
+/// The bucket that the function is made for: of its segments value; nothing if it has none (apply).
+std::optional<qrt::BucketShape> bucketOf(mlir::FunctionOpInterface function);
 
 /// Whether the function is made for any row: it takes a segments value without a bucket. What further buckets are made
 /// from; phases after `bucketed` leave it alone.

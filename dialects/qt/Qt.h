@@ -48,6 +48,7 @@ constexpr llvm::StringLiteral kResultAttr = "qt.result";
 constexpr llvm::StringLiteral kPhaseAttr = "qt.phase";
 constexpr llvm::StringLiteral kStatesAttr = "qt.states";
 constexpr llvm::StringLiteral kRematAttr = "qt.remat";
+constexpr llvm::StringLiteral kTargetAttr = "qt.target";
 constexpr llvm::StringLiteral kModelConfigAttr = "qt.model_config";
 constexpr llvm::StringLiteral kVocabularyAttr = "qt.vocabulary";
 
@@ -77,14 +78,14 @@ constexpr llvm::StringLiteral kVocabularyAttr = "qt.vocabulary";
 namespace qt {
 
 /// An argument of a kernel-backed op's kernel, in the catalog's order: the operand or result in its place, its effect
-/// in this call (Read, Write, InOut or Scratch), or nothing for an absent optional argument. A tied or accumulated
+/// in this call (Read, Write or InOut), or nothing for an absent optional argument. A tied or accumulated
 /// result stands with the operand it overwrites.
 struct KernelArgument {
-  mlir::Value read;  // what is read: null for Write and Scratch
-  mlir::Value write; // what is written: null for Read and Scratch
+  mlir::Value read;  // what is read: null for Write
+  mlir::Value write; // what is written: null for Read
   qrt::ArgEffect effect = qrt::ArgEffect::Read;
 
-  bool absent() const { return !read && !write && effect != qrt::ArgEffect::Scratch; }
+  bool absent() const { return !read && !write; }
 };
 llvm::SmallVector<KernelArgument> kernelArguments(KernelBackedOpInterface op);
 

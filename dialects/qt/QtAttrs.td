@@ -85,6 +85,11 @@ def Qt_StateFormat : Qt_Enum<"StateFormat", "what the optimizer keeps of a bf16 
   I32EnumAttrCase<"BF16", 1, "bf16">]>; // moments in bf16, no master
 def Qt_StateFormatAttr : Qt_EnumAttr<Qt_StateFormat, "states">;
 
+def Qt_Target : Qt_Enum<"Target", "what runs the programs", [
+  I32EnumAttrCase<"Cpu", 0, "cpu">,
+  I32EnumAttrCase<"Sm90a", 1, "sm_90a">]>; // NVIDIA GPUs of compute capability 9.0
+def Qt_TargetAttr : Qt_EnumAttr<Qt_Target, "target">;
+
 def Qt_RematPolicy : Qt_Enum<"RematPolicy", "what the backward pass computes again", [
   I32EnumAttrCase<"None", 0, "none">,
   I32EnumAttrCase<"MemoryBound", 1, "memory-bound">]>; // outputs of norms, convolutions, gates and SwiGLU

@@ -119,9 +119,6 @@ SmallVector<KernelArgument> kernelArguments(KernelBackedOpInterface op) {
         arguments.push_back({Value(), write, ArgEffect::Write});
       break;
     }
-    case ArgEffect::Scratch:
-      arguments.push_back({Value(), Value(), ArgEffect::Scratch});
-      break;
     }
   }
   return arguments;

@@ -23,6 +23,13 @@ struct Access {
   bool writes() const { return effect == Effect::Write || effect == Effect::InOut; }
 };
 
+/// The effect as the runtime has it; an absent argument's says nothing.
+constexpr qrt::ArgEffect argEffect(Effect effect) {
+  return effect == Effect::Write   ? qrt::ArgEffect::Write
+         : effect == Effect::InOut ? qrt::ArgEffect::InOut
+                                   : qrt::ArgEffect::Read;
+}
+
 /// Every buffer begins at a multiple of this many bytes.
 constexpr int64_t kBufferAlignment = 256;
 

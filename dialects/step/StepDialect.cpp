@@ -133,9 +133,12 @@ int64_t TransientOp::getByteOffset() { return getOffset(); }
 //===----------------------------------------------------------------------===//
 
 void LaunchOp::build(OpBuilder &builder, OperationState &state, qrt::Kernel kernel, ValueRange arguments,
-                     ArrayRef<Effect> effects, ArrayRef<qrt::ParamValue> params) {
+                     ArrayRef<Effect> effects, ArrayRef<qrt::ParamValue> params, Value workspace) {
   state.addOperands(arguments);
+  if (workspace)
+    state.addOperands(workspace);
   Properties &properties = state.getOrAddProperties<Properties>();
+  properties.operandSegmentSizes = {static_cast<int32_t>(arguments.size()), workspace ? 1 : 0};
   properties.kernel = kernel;
   properties.argument_effects = builder.getDenseI32ArrayAttr(
       llvm::map_to_vector(effects, [](Effect effect) { return static_cast<int32_t>(effect); }));
@@ -157,6 +160,8 @@ SmallVector<Access> LaunchOp::getAccesses() {
   for (size_t i = 0; i < getArgumentEffects().size(); ++i)
     if (getEffect(i) != Effect::Absent)
       accesses.push_back({operand++, getEffect(i)});
+  if (getWorkspace())
+    accesses.push_back({operand, Effect::Write});
   return accesses;
 }
 

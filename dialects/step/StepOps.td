@@ -130,7 +130,7 @@ class Step_Instruction<string mnemonic, list<Trait> traits = []> : Step_Op<mnemo
   let hasVerifier = 1;
 }
 
-def Step_LaunchOp : Step_Instruction<"launch"> {
+def Step_LaunchOp : Step_Instruction<"launch", [AttrSizedOperandSegments]> {
   let summary = "a kernel of the catalog";
   let description = [{
     The arguments stand in the catalog's order, absent optional ones as `none`, then the parameters by the catalog's names:
@@ -140,11 +140,13 @@ def Step_LaunchOp : Step_Instruction<"launch"> {
         : memref<128x64xf32>, memref<64xf32>, memref<128x64xf32>
     ```
     `argument_effects` has an entry for each argument of the call, present or not. Parameters are 64 bits each: integers, or the bits of a double.
+    A `workspace` is memory of this call alone, as much as the target's kernel asks for.
   }];
-  let arguments = (ins Step_KernelProp:$kernel, Variadic<Step_MemRef>:$arguments, DenseI32ArrayAttr:$argument_effects, DenseI64ArrayAttr:$params);
+  let arguments = (ins Step_KernelProp:$kernel, Variadic<Step_MemRef>:$arguments, Optional<Step_MemRef>:$workspace,
+                       DenseI32ArrayAttr:$argument_effects, DenseI64ArrayAttr:$params);
   let hasCustomAssemblyFormat = 1;
   let builders = [OpBuilder<(ins "::qrt::Kernel":$kernel, "::mlir::ValueRange":$arguments, "::llvm::ArrayRef<::step::Effect>":$effects,
-                                 "::llvm::ArrayRef<::qrt::ParamValue>":$params)>];
+                                 "::llvm::ArrayRef<::qrt::ParamValue>":$params, "::mlir::Value":$workspace)>];
   let extraClassDeclaration = [{
     ::step::Effect getEffect(size_t argument) { return static_cast<::step::Effect>(getArgumentEffects()[argument]); }
     /// The arguments of the call in the catalog's order: null for an absent one.

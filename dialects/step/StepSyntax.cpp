@@ -70,7 +70,7 @@ ParseResult parseWriteOrInOut(OpAsmParser &parser, UnitAttr &inOut) {
 void printWriteOrInOut(OpAsmPrinter &printer, Operation *, UnitAttr inOut) { printer << (inOut ? "inout" : "write"); }
 
 //===----------------------------------------------------------------------===//
-// step.launch kernel(effect %argument, none, ...) params(name = value, ..., [more]) : types
+// step.launch kernel(effect %argument, none, ...) params(name = value, ..., [more]) workspace %w : types
 //===----------------------------------------------------------------------===//
 
 static ParseResult parseParams(OpAsmParser &parser, const qrt::KernelInfo &info, SmallVectorImpl<int64_t> &params) {
@@ -131,12 +131,17 @@ ParseResult LaunchOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<Type> types;
   SMLoc argumentsLoc = parser.getCurrentLocation();
   if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseArgument) ||
-      parseParams(parser, qrt::kernelInfo(*kernel), params) || parser.parseOptionalAttrDict(result.attributes) ||
-      parser.parseOptionalColonTypeList(types) ||
+      parseParams(parser, qrt::kernelInfo(*kernel), params))
+    return failure();
+  size_t present = arguments.size();
+  if (succeeded(parser.parseOptionalKeyword("workspace")) && parser.parseOperand(arguments.emplace_back()))
+    return failure();
+  if (parser.parseOptionalAttrDict(result.attributes) || parser.parseOptionalColonTypeList(types) ||
       parser.resolveOperands(arguments, types, argumentsLoc, result.operands))
     return failure();
   Properties &properties = result.getOrAddProperties<Properties>();
   properties.kernel = *kernel;
+  properties.operandSegmentSizes = {static_cast<int32_t>(present), static_cast<int32_t>(arguments.size() - present)};
   properties.argument_effects = parser.getBuilder().getDenseI32ArrayAttr(effects);
   properties.params = parser.getBuilder().getDenseI64ArrayAttr(params);
   return success();
@@ -171,10 +176,12 @@ void LaunchOp::print(OpAsmPrinter &printer) {
     }
     printer << ")";
   }
+  if (Value workspace = getWorkspace())
+    printer << " workspace " << workspace;
   printer.printOptionalAttrDict((*this)->getDiscardableAttrDictionary().getValue());
-  if (!getArguments().empty()) {
+  if (getNumOperands() > 0) {
     printer << " : ";
-    llvm::interleaveComma(getArguments().getTypes(), printer);
+    llvm::interleaveComma(getOperandTypes(), printer);
   }
 }
 

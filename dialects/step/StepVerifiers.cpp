@@ -248,13 +248,13 @@ LogicalResult LaunchOp::verify() {
   if (present != getArguments().size())
     return emitOpError() << "kernel " << name << ": expected an operand for each of " << present
                          << " arguments that are not none, got " << getArguments().size();
+  if (Value workspace = getWorkspace(); workspace && !viewOf(workspace).buffer.getDefiningOp<TransientOp>())
+    return emitOpError() << "kernel " << name << ": expected the workspace in the arena (step.transient)";
   SmallVector<std::optional<qrt::TensorShape>> shapes;
   SmallVector<qrt::ArgEffect> effects;
   for (auto [i, value] : llvm::enumerate(getCallArguments())) {
     shapes.emplace_back();
-    effects.push_back(getEffect(i) == Effect::Write   ? qrt::ArgEffect::Write
-                      : getEffect(i) == Effect::InOut ? qrt::ArgEffect::InOut
-                                                      : qrt::ArgEffect::Read);
+    effects.push_back(argEffect(getEffect(i)));
     if (!value)
       continue;
     auto type = cast<MemRefType>(value.getType());

@@ -106,12 +106,13 @@ double kernelFlops(Kernel kernel, ArgShapes args, std::span<const ParamValue> pa
   return 0;
 }
 
-TensorShape scratchShape(Kernel kernel, ArgShapes args) {
-  assert((kernel == Kernel::LinearCrossEntropy || kernel == Kernel::LinearCrossEntropyGrad) && "no scratch argument");
+int64_t cpuWorkspaceBytes(Kernel kernel, ArgShapes args) {
+  if (kernel != Kernel::LinearCrossEntropy && kernel != Kernel::LinearCrossEntropyGrad)
+    return 0;
   // A tile of logits: enough rows to keep the matrix products busy, few enough that 248,320 columns stay a quarter of a
   // gigabyte.
   constexpr int64_t kTileRows = 256;
-  return denseShape(DType::F32, std::array{std::min(kTileRows, args[0]->dims[0]), args[1]->dims[0]});
+  return std::min(kTileRows, args[0]->dims[0]) * args[1]->dims[0] * byteSize(DType::F32);
 }
 
 } // namespace qrt

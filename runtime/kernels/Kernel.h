@@ -37,8 +37,6 @@ enum class ArgEffect : uint8_t {
   /// Write; or InOut (added to) where the op was given a value to accumulate into.
   Accumulate,
   AccumulateOptional,
-  /// Write, without meaning after the call: the lowering makes a buffer for this call alone, of scratchShape().
-  Scratch,
 };
 
 /// What the elements of an integer argument point at. A kernel follows them unchecked, so a program must prove where
@@ -121,8 +119,9 @@ using ArgShapes = std::span<const std::optional<TensorShape>>;
 /// Floating-point operations of one call, by the catalog's formula.
 double kernelFlops(Kernel kernel, ArgShapes args, std::span<const ParamValue> params, const BucketShape &bucket);
 
-/// The shape of the Scratch argument of a call of a kernel that has one.
-TensorShape scratchShape(Kernel kernel, ArgShapes args);
+/// Bytes of workspace that a call takes on the CPU: memory of the program, without meaning before and after the call.
+/// (What the CPU's kernels need for each thread is theirs: a program does not know the threads.)
+int64_t cpuWorkspaceBytes(Kernel kernel, ArgShapes args);
 
 /// The scalars of the optimizer as they lie in device memory (f32 [8]), written before each step.
 struct Hyperparameters {

@@ -86,7 +86,6 @@ private:
       break;
     case ArgEffect::Write:
     case ArgEffect::WriteOptional:
-    case ArgEffect::Scratch:
       fits = given == ArgEffect::Write;
       break;
     case ArgEffect::InOut:
@@ -114,7 +113,6 @@ private:
         return "write or inout";
       case ArgEffect::Write:
       case ArgEffect::WriteOptional:
-      case ArgEffect::Scratch:
         break;
       }
       return "write";
@@ -284,14 +282,6 @@ private:
       int rank = x.dtype == DType::I32 ? 1 : 2;
       if (x.dtype != out.dtype || x.rank != rank)
         return fail("expected md[T, h] to md[R, h], or i32[T] to i32[R], got {} to {}", printShape(x), printShape(out));
-      return Status();
-    }
-    case Kernel::LinearCrossEntropy:
-    case Kernel::LinearCrossEntropyGrad: {
-      TensorShape expected = scratchShape(kernel_, args_);
-      const TensorShape &logits = *find("logits");
-      if (!std::equal(logits.dims, logits.dims + 2, expected.dims) || logits.strides[0] != expected.strides[0])
-        return fail("argument 'logits': expected {} without gaps, got {}", printShape(expected), printShape(logits));
       return Status();
     }
     case Kernel::AdamW:

@@ -115,6 +115,7 @@ public:
     QRT_RETURN_IF_ERROR(decodePacks());
     QRT_RETURN_IF_ERROR(verifyParameters(program_));
     QRT_RETURN_IF_ERROR(decodeKernels());
+    QRT_RETURN_IF_ERROR(decodeDeviceFunctions());
     if (file_.entries()->size() == 0)
       return fail("expected at least one entry, got none");
     program_.entries_.resize(file_.entries()->size());
@@ -375,6 +376,20 @@ private:
     return Status();
   }
 
+  Status decodeDeviceFunctions() {
+    if (!file_.device_functions())
+      return Status();
+    for (const fb::DeviceFunction *function : *file_.device_functions()) {
+      std::string_view name = view(function->name());
+      if (!program_.deviceFunctions_.empty() && program_.deviceFunctions_.back().name >= name)
+        return fail("device functions: expected names in order, each once, got {} after {}", quoteForMessage(name),
+                    quoteForMessage(program_.deviceFunctions_.back().name));
+      program_.deviceFunctions_.push_back(
+          {name, view(function->symbol()), {function->image()->data(), function->image()->size()}});
+    }
+    return Status();
+  }
+
   Status decodeInstruction(const fb::Instruction &given, Instruction &instruction, size_t index, const Entry &entry) {
     std::string where = fmt::format("entry {}: instruction {}", entry.name(), index);
     if (given.scope() >= file_.strings()->size())
@@ -408,6 +423,9 @@ private:
       if (work.params())
         for (uint32_t i = 0; i < work.params()->size(); ++i)
           launch.params.push_back({.i = numberAt(*work.params(), i)});
+      launch.workspace = work.workspace();
+      if (launch.workspace != -1)
+        QRT_RETURN_IF_ERROR(checkSlice(launch.workspace, entry, where));
       instruction.work = std::move(launch);
       return Status();
     }

@@ -104,6 +104,13 @@ const Parameter *Program::findParameter(std::string_view name) const {
   return found != byName_.end() && parameters_[*found].name == name ? &parameters_[*found] : nullptr;
 }
 
+const DeviceFunction *Program::findDeviceFunction(std::string_view name) const {
+  auto found =
+      std::lower_bound(deviceFunctions_.begin(), deviceFunctions_.end(), name,
+                       [](const DeviceFunction &function, std::string_view name) { return function.name < name; });
+  return found != deviceFunctions_.end() && found->name == name ? &*found : nullptr;
+}
+
 const Entry *Program::findEntry(EntryKind kind, const BucketShape &bucket) const {
   for (const Entry &entry : entries_)
     if (entry.kind == kind && entry.bucket == bucket)

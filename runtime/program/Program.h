@@ -50,6 +50,8 @@ struct Launch {
   /// Of each argument: Read, Write or InOut.
   std::vector<ArgEffect> effects;
   std::vector<ParamValue> params;
+  /// Memory of this call alone, f32 [n] in Transient; -1: none.
+  int32_t workspace = -1;
 };
 
 /// c = op(a) op(b), or c += op(a) op(b); op transposes where asked.
@@ -82,6 +84,12 @@ struct DebugValue {
   bool isGradient;
   int32_t instruction;
   int32_t slice;
+};
+
+/// Machine code of a function of the device that the program is compiled for. Lives as long as the program.
+struct DeviceFunction {
+  std::string_view name, symbol;
+  std::span<const uint8_t> image;
 };
 
 /// One function of the program for one bucket. `Apply` belongs to no bucket: its extents are zero.
@@ -184,6 +192,9 @@ public:
   int64_t stateBytes() const { return stateBytes_; }
   int64_t gradientBytes() const { return gradientBytes_; }
 
+  /// Null if there is none of this name.
+  const DeviceFunction *findDeviceFunction(std::string_view name) const;
+
   const std::vector<Entry> &entries() const { return entries_; }
   /// The entry of this kind and bucket, null if there is none. Apply has the empty bucket.
   const Entry *findEntry(EntryKind kind, const BucketShape &bucket) const;
@@ -211,6 +222,8 @@ private:
   BufferRef counters_;
   int64_t stateBytes_ = 0, gradientBytes_ = 0;
   std::vector<Entry> entries_;
+  /// Sorted by name.
+  std::vector<DeviceFunction> deviceFunctions_;
 };
 
 /// Whether `other` was compiled for the same state: parameters, their places, packs, counters, vocabulary and target.

@@ -441,6 +441,8 @@ private:
       for (size_t i = 0; i < launch->slices.size(); ++i)
         if (launch->slices[i] >= 0 && launch->effects[i] != ArgEffect::Read)
           write(launch->slices[i]);
+      if (launch->workspace >= 0)
+        write(launch->workspace);
       if (launch->kernel == Kernel::GatherRows && slice(launch->slices[2]).shape.dtype == DType::I32)
         written = launch->slices[2];
     } else if (const Gemm *gemm = std::get_if<Gemm>(&instruction.work)) {
@@ -489,6 +491,14 @@ private:
       if (launch.slices[i] >= 0)
         QRT_RETURN_IF_ERROR(verifyIndices(launch, i, info.args[std::min(i, info.args.size() - 1)]));
     QRT_RETURN_IF_ERROR(verifyVocabulary(launch));
+    if (launch.workspace >= 0) {
+      const Slice &workspace = slice(launch.workspace);
+      if (workspace.space != Space::Transient || workspace.shape.dtype != DType::F32 || workspace.shape.rank != 1 ||
+          !isDense(workspace.shape))
+        return invalid(fmt::format("workspace: expected f32[n] in transient, got {} in {}", printShape(workspace.shape),
+                                   spaceName(workspace.space)));
+      accesses_.push_back({launch.workspace, ArgEffect::Write, "workspace"});
+    }
     return verifyAccesses(accesses_);
   }
 

@@ -86,14 +86,16 @@ void run(const Benchmark &benchmark, const char *storage, const BucketShape &buc
         arg.fill(tensor.as<int32_t>());
       else
         fillRandom(tensor);
-      if (declared != ArgEffect::Scratch)
-        bytes += static_cast<double>(argBytes) * (inOut ? 2 : 1);
+      bytes += static_cast<double>(argBytes) * (inOut ? 2 : 1);
     }
     args.push_back(tensor);
     effects.push_back(inOut ? ArgEffect::InOut : read ? ArgEffect::Read : ArgEffect::Write);
     shapes.push_back(arg.present ? std::optional(tensor.shape) : std::nullopt);
   }
   Call call{benchmark.kernel, args, effects, benchmark.params, bucket, pool};
+  call.workspaceBytes = cpuWorkspaceBytes(benchmark.kernel, shapes);
+  Memory workspace(call.workspaceBytes);
+  call.workspace = workspace.data;
   const KernelImpl &impl = kernelImpl(benchmark.kernel);
   call.scratchPerThread = impl.scratchBytes ? (impl.scratchBytes(call) + 63) / 64 * 64 : 0;
   Memory scratch(call.scratchPerThread * pool.size());

@@ -24,7 +24,7 @@ namespace qcc {
 
 static StatusOr<PipelineOptions> pipelineOptions(const BuildOptions &options) {
   PipelineOptions pipeline;
-  QRT_RETURN_IF_ERROR(parseChoices(options.states, options.remat, pipeline));
+  QRT_RETURN_IF_ERROR(parseChoices(options.states, options.remat, options.target, pipeline));
   pipeline.disabledKernel = options.disabledKernel;
   if (!options.disabledKernel.empty() && !qrt::kernelByName(options.disabledKernel))
     return qrt::error(StatusCode::InvalidUsage, "--disable-kernel: there is no kernel {}", options.disabledKernel);
@@ -60,8 +60,6 @@ Status build(const BuildOptions &options) {
   std::optional<Phase> until = qt::symbolizePhase(options.compileTo);
   if (!until)
     return qrt::error(StatusCode::InvalidUsage, "--compile-to: there is no phase {}", options.compileTo);
-  if (options.target != "cpu")
-    return qrt::error(StatusCode::InvalidUsage, "--target: this build compiles for cpu, got {}", options.target);
   if (*until == Phase::Program && options.output.empty())
     return qrt::error(StatusCode::InvalidUsage, "-o: a program needs a file to go to");
   QRT_ASSIGN_OR_RETURN(PipelineOptions pipeline, pipelineOptions(options));

@@ -129,6 +129,8 @@ struct Work {
   std::span<const ParamValue> params;
   bool transposeA = false, transposeB = false, accumulate = false;
   int64_t scratchPerThread = 0;
+  std::byte *workspace = nullptr;
+  int64_t workspaceBytes = 0;
 };
 
 class CpuExecutable final : public Executable {
@@ -145,6 +147,7 @@ private:
   Call call(const Work &work) const;
   GemmCall gemmCall(const Work &work) const;
   void execute(const Work &work) const;
+  Status checkWorkspace(const Program &program, const Launch &launch, const Work &work) const;
   Status notify(Observer &observer, size_t instruction) const;
 
   CpuDevice &device_;
@@ -246,8 +249,8 @@ private:
 };
 
 Call CpuExecutable::call(const Work &work) const {
-  return {work.kernel,   tensorsOf(work),   work.effects,      work.params,
-          entry_.bucket, device_.threads(), device_.scratch(), work.scratchPerThread};
+  return {work.kernel,       tensorsOf(work),   work.effects,          work.params,    entry_.bucket,
+          device_.threads(), device_.scratch(), work.scratchPerThread, work.workspace, work.workspaceBytes};
 }
 
 GemmCall CpuExecutable::gemmCall(const Work &work) const {
@@ -286,6 +289,11 @@ Status CpuExecutable::build(const Program &program) {
         addTensor(index);
       work.effects = launch->effects;
       work.params = launch->params;
+      if (launch->workspace >= 0) {
+        const Slice &workspace = entry_.slices[static_cast<size_t>(launch->workspace)];
+        work.workspaceBytes = workspace.end - workspace.offset;
+        work.workspace = device_.at(workspace.space, workspace.offset, work.workspaceBytes);
+      }
     } else if (const Gemm *gemm = std::get_if<Gemm>(&instruction.work)) {
       work.kind = Work::Kind::Gemm;
       for (int32_t index : {gemm->a, gemm->b, gemm->c})
@@ -302,6 +310,8 @@ Status CpuExecutable::build(const Program &program) {
       addTensor(std::get<Fill>(instruction.work).target);
     }
     work.tensors = static_cast<int64_t>(tensors_.size()) - work.firstTensor;
+    if (const Launch *launch = std::get_if<Launch>(&instruction.work))
+      QRT_RETURN_IF_ERROR(checkWorkspace(program, *launch, work));
   }
 
   int64_t scratch = 0;
@@ -321,6 +331,17 @@ Status CpuExecutable::build(const Program &program) {
   std::sort(debug_.begin(), debug_.end(), [&](uint32_t a, uint32_t b) {
     return std::pair(entry_.debug[a].instruction, a) < std::pair(entry_.debug[b].instruction, b);
   });
+  return Status();
+}
+
+/// A program says how much workspace a call has; what its kernel needs is this backend's to know.
+Status CpuExecutable::checkWorkspace(const Program &program, const Launch &launch, const Work &work) const {
+  std::vector<std::optional<TensorShape>> shapes;
+  for (const Tensor &tensor : tensorsOf(work))
+    shapes.push_back(tensor ? std::optional(tensor.shape) : std::nullopt);
+  if (int64_t needed = cpuWorkspaceBytes(launch.kernel, shapes); needed > work.workspaceBytes)
+    return error(StatusCode::InvalidData, "{}: entry {}: {} needs {} bytes of workspace, but has {}", program.source(),
+                 entry_.name(), kernelInfo(launch.kernel).name, needed, work.workspaceBytes);
   return Status();
 }
 

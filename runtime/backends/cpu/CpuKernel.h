@@ -36,6 +36,10 @@ struct Call {
   /// scratchBytes() bytes for each thread of the pool, one after another, 64-byte aligned.
   std::byte *scratch = nullptr;
   int64_t scratchPerThread = 0;
+  /// Of the program, for this call alone: cpuWorkspaceBytes() bytes at least. The size is set when scratch is asked
+  /// for.
+  std::byte *workspace = nullptr;
+  int64_t workspaceBytes = 0;
 
   bool accumulates(int arg) const { return effects[arg] == ArgEffect::InOut; }
   template <typename T> T *threadScratch(int thread) const {

@@ -46,8 +46,7 @@ public:
   Tensor x, weight, logits, dx, dweight;
   int64_t rows, width, vocabulary, tile;
 
-  Head(const Call &call, int logitsArg, int dxArg, int dweightArg)
-      : call(call), x(call.args[0]), weight(call.args[1]), logits(call.args[logitsArg]) {
+  Head(const Call &call, int dxArg, int dweightArg) : call(call), x(call.args[0]), weight(call.args[1]) {
     if (dxArg >= 0) {
       dx = call.args[dxArg];
       dweight = call.args[dweightArg];
@@ -56,8 +55,12 @@ public:
     rows = x.shape.dims[0];
     width = x.shape.dims[1];
     vocabulary = weight.shape.dims[0];
-    tile = logits.shape.dims[0] < kMostTileRows ? logits.shape.dims[0] : kMostTileRows;
-    assert(logits.shape.strides[0] == vocabulary && logits.shape.dtype == DType::F32);
+    // As many rows at a time as the workspace has room for.
+    tile = call.workspaceBytes / (vocabulary * static_cast<int64_t>(sizeof(float)));
+    assert(tile > 0 && "a workspace of cpuWorkspaceBytes()");
+    for (int64_t most : {rows, kMostTileRows})
+      tile = tile < most ? tile : most;
+    logits = asMatrix({{}, call.workspace}, DType::F32, tile, vocabulary, vocabulary);
     blockColumns_ = vocabulary;
     if (makesWeightGradientInBlocks()) {
       // A block of about 16 MiB.
@@ -198,7 +201,7 @@ static void makeDlogits(float *row, int64_t words, int64_t firstWord, int32_t la
 //===----------------------------------------------------------------------===//
 
 static void runLinearCrossEntropy(const Call &call) {
-  Head head(call, 5, -1, -1);
+  Head head(call, -1, -1);
   const int32_t *labels = call.args[2].as<const int32_t>();
   float *rowLoss = call.args[4].as<float>();
   double total = 0;
@@ -230,7 +233,7 @@ static void runLinearCrossEntropy(const Call &call) {
   }
   *call.args[3].as<float>() = static_cast<float>(total);
 }
-static int64_t linearCrossEntropyScratch(const Call &call) { return Head(call, 5, -1, -1).scratchBytes(); }
+static int64_t linearCrossEntropyScratch(const Call &call) { return Head(call, -1, -1).scratchBytes(); }
 const KernelImpl kLinearCrossEntropy = {runLinearCrossEntropy, linearCrossEntropyScratch};
 
 //===----------------------------------------------------------------------===//
@@ -268,7 +271,7 @@ static void makeWeightGradientInBlocks(const Head &head, const int32_t *labels, 
 }
 
 static void runLinearCrossEntropyGrad(const Call &call) {
-  Head head(call, 7, 5, 6);
+  Head head(call, 5, 6);
   const int32_t *labels = call.args[2].as<const int32_t>();
   float dloss = *call.args[3].as<const float>();
   bool bf16 = head.x.shape.dtype == DType::BF16;
@@ -317,7 +320,7 @@ static void runLinearCrossEntropyGrad(const Call &call) {
     forRows(call.threads, head.vocabulary, head.width, [&](int64_t word, int) { dweight.zero(word, 0, head.width); });
   }
 }
-static int64_t linearCrossEntropyGradScratch(const Call &call) { return Head(call, 7, 5, 6).scratchBytes(); }
+static int64_t linearCrossEntropyGradScratch(const Call &call) { return Head(call, 5, 6).scratchBytes(); }
 const KernelImpl kLinearCrossEntropyGrad = {runLinearCrossEntropyGrad, linearCrossEntropyGradScratch};
 
 } // namespace qrt::cpu::QRT_ISA

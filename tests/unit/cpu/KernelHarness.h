@@ -141,6 +141,8 @@ struct KernelCall {
   std::vector<ParamValue> params = {};
   std::vector<int> accumulate = {};
   BucketShape bucket = {};
+  /// Of the CPU's call; negative: as much as it asks for.
+  int64_t workspaceBytes = -1;
 
   /// Runs on `threads` threads. Scratch is poison.
   void run(int threads = 2) const {
@@ -155,6 +157,12 @@ struct KernelCall {
       effects[i] = ArgEffect::InOut;
     ThreadPool pool(threads);
     Call call{kernel, tensors, effects, params, bucket, pool};
+    std::vector<std::optional<TensorShape>> shapes;
+    for (const Tensor &tensor : tensors)
+      shapes.push_back(tensor ? std::optional(tensor.shape) : std::nullopt);
+    call.workspaceBytes = workspaceBytes < 0 ? cpuWorkspaceBytes(kernel, shapes) : workspaceBytes;
+    std::vector<std::byte> workspace(call.workspaceBytes + 64, std::byte{0xff});
+    call.workspace = reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(workspace.data()) + 63) / 64 * 64);
     const KernelImpl &impl = kernelImpl(kernel);
     call.scratchPerThread = impl.scratchBytes ? (impl.scratchBytes(call) + 63) / 64 * 64 : 0;
     std::vector<std::byte> memory(call.scratchPerThread * threads + 64, std::byte{0xff});

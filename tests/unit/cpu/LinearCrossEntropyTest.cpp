@@ -18,6 +18,7 @@ struct Case {
 
 struct Shape {
   int64_t rows, width, vocabulary, tile;
+  int64_t workspaceBytes() const { return tile * vocabulary * 4; }
 };
 
 class LinearCrossEntropy : public testing::TestWithParam<Case> {
@@ -85,14 +86,16 @@ TEST_P(LinearCrossEntropy, Forward) {
   for (const Shape &s : shapes()) {
     HostTensor x = HostTensor(md, {s.rows, s.width}, 3).randomize(random);
     HostTensor weight = HostTensor(md, {s.vocabulary, s.width}, 1).randomize(random, 2 / std::sqrt(s.width));
-    HostTensor labels = makeLabels(s), logits(DType::F32, {s.tile, s.vocabulary});
+    HostTensor labels = makeLabels(s);
     HostTensor loss(DType::F32, {}), rowLoss(DType::F32, {s.rows});
     Values losses, dlogits;
     reference(x, weight, labels, 1, losses, dlogits);
-    KernelCall{Kernel::LinearCrossEntropy, {&x, &weight, &labels, &loss, &rowLoss, &logits}}.runDeterministic();
+    KernelCall{Kernel::LinearCrossEntropy, {&x, &weight, &labels, &loss, &rowLoss}, {}, {}, {}, s.workspaceBytes()}
+        .runDeterministic();
     EXPECT_NEAR(loss.get(0), total(losses), 1e-6 * total(losses));
     EXPECT_CLOSE(rowLoss, losses);
-    KernelCall{Kernel::LinearCrossEntropy, {&x, &weight, &labels, &loss, nullptr, &logits}}.run();
+    KernelCall{Kernel::LinearCrossEntropy, {&x, &weight, &labels, &loss, nullptr}, {}, {}, {}, s.workspaceBytes()}
+        .run();
     EXPECT_NEAR(loss.get(0), total(losses), 1e-6 * total(losses));
   }
 }
@@ -101,7 +104,7 @@ void LinearCrossEntropy::testGradient(const Shape &s, bool accumulate) {
   SCOPED_TRACE(testing::Message() << s.rows << "x" << s.width << "x" << s.vocabulary << " " << accumulate);
   HostTensor x = HostTensor(md, {s.rows, s.width}, 3).randomize(random);
   HostTensor weight = HostTensor(md, {s.vocabulary, s.width}, 1).randomize(random, 2 / std::sqrt(s.width));
-  HostTensor labels = makeLabels(s), logits(DType::F32, {s.tile, s.vocabulary});
+  HostTensor labels = makeLabels(s);
   HostTensor loss(DType::F32, {}), dloss(DType::F32, {}), dx(md, {s.rows, s.width}, 2);
   HostTensor dweight(GetParam().weightGradient, {s.vocabulary, s.width}, 5);
   dloss.set(0, 0.25);
@@ -120,9 +123,11 @@ void LinearCrossEntropy::testGradient(const Shape &s, bool accumulate) {
     }
   }
   KernelCall{Kernel::LinearCrossEntropyGrad,
-             {&x, &weight, &labels, &dloss, &loss, &dx, &dweight, &logits},
+             {&x, &weight, &labels, &dloss, &loss, &dx, &dweight},
              {},
-             accumulate ? std::vector{6} : std::vector<int>{}}
+             accumulate ? std::vector{6} : std::vector<int>{},
+             {},
+             s.workspaceBytes()}
       .runDeterministic();
   EXPECT_NEAR(loss.get(0), total(losses), 1e-6 * total(losses));
   EXPECT_CLOSE(dx, dxExpected);
@@ -141,12 +146,13 @@ TEST_P(LinearCrossEntropy, Gradient) {
 // A frozen head has no weight gradient; without any trained row everything is zero.
 TEST_P(LinearCrossEntropy, FrozenAndUntrained) {
   HostTensor x = HostTensor(md, {20, 16}).randomize(random), weight = HostTensor(md, {50, 16}).randomize(random);
-  HostTensor labels(DType::I32, {20}), logits(DType::F32, {8, 50}), loss(DType::F32, {}), dloss(DType::F32, {});
+  HostTensor labels(DType::I32, {20}), loss(DType::F32, {}), dloss(DType::F32, {});
   HostTensor dx(md, {20, 16}), dweight(GetParam().weightGradient, {50, 16});
   dloss.set(0, 1);
   for (int64_t r = 0; r < 20; ++r)
     labels.set(r, static_cast<double>(r));
-  KernelCall{Kernel::LinearCrossEntropyGrad, {&x, &weight, &labels, &dloss, &loss, &dx, nullptr, &logits}}
+  KernelCall{Kernel::LinearCrossEntropyGrad,       {&x, &weight, &labels, &dloss, &loss, &dx, nullptr}, {}, {}, {},
+             Shape{20, 16, 50, 8}.workspaceBytes()}
       .runDeterministic();
   Values losses, dlogits, dxExpected(20 * 16, 0);
   reference(x, weight, labels, 1, losses, dlogits);
@@ -158,7 +164,8 @@ TEST_P(LinearCrossEntropy, FrozenAndUntrained) {
 
   for (int64_t r = 0; r < 20; ++r)
     labels.set(r, -100);
-  KernelCall{Kernel::LinearCrossEntropyGrad, {&x, &weight, &labels, &dloss, &loss, &dx, &dweight, &logits}}
+  KernelCall{Kernel::LinearCrossEntropyGrad,       {&x, &weight, &labels, &dloss, &loss, &dx, &dweight}, {}, {}, {},
+             Shape{20, 16, 50, 8}.workspaceBytes()}
       .runDeterministic();
   EXPECT_EQ(loss.get(0), 0);
   EXPECT_EQ(dx.values(), Values(20 * 16, 0));
@@ -167,12 +174,12 @@ TEST_P(LinearCrossEntropy, FrozenAndUntrained) {
 
 // Logits far from zero overflow nothing.
 TEST_P(LinearCrossEntropy, LargeLogits) {
-  HostTensor x(md, {2, 1}), weight(md, {3, 1}), labels(DType::I32, {2}), logits(DType::F32, {2, 3});
+  HostTensor x(md, {2, 1}), weight(md, {3, 1}), labels(DType::I32, {2});
   HostTensor loss(DType::F32, {}), rowLoss(DType::F32, {2});
   x.fill({1000, -1000});
   weight.fill({1, 2, -1});
   labels.fill({0, 2});
-  KernelCall{Kernel::LinearCrossEntropy, {&x, &weight, &labels, &loss, &rowLoss, &logits}}.run();
+  KernelCall{Kernel::LinearCrossEntropy, {&x, &weight, &labels, &loss, &rowLoss}}.run();
   EXPECT_NEAR(rowLoss.get(0), 1000, 1e-3);
   EXPECT_NEAR(rowLoss.get(1), 0, 1e-6);
 }

@@ -149,6 +149,9 @@ private:
 /// the argument, expected and actual, where no device function takes these shapes or types.
 Status planKernel(const Call &call, KernelPlan &plan);
 
+/// Copies a tensor to another of the same dimensions and type; either may have gaps.
+Status planCopy(const Tensor &source, const Tensor &target, KernelPlan &plan);
+
 /// "bf16" or "float": how device code names a type of storage.
 std::string_view deviceType(DType dtype);
 

@@ -146,7 +146,7 @@ TEST_F(EmitProgram, ReportsMemoryToTheByte) {
   EXPECT_EQ(report.accumulatedGradients, 1024);
   ASSERT_EQ(report.entries.size(), 2u);
   const MemoryReport::Entry &step = report.entries[0];
-  EXPECT_EQ(step.activations + step.gradients + step.scratch + step.unused, step.transient);
+  EXPECT_EQ(step.activations + step.gradients + step.workspace + step.unused, step.transient);
   EXPECT_EQ(report.total(), 5120 + step.io + step.transient);
   EXPECT_EQ(report.totalAccumulating(), 5120 + 1024 + report.entries[1].io + report.entries[1].transient);
 

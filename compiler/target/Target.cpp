@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/lower/Target.h"
+#include "compiler/target/Target.h"
 
 #include "compiler/plan/Schedule.h"
 
@@ -7,11 +7,8 @@ using namespace mlir;
 
 namespace qcc {
 
-FailureOr<Target> findTarget(Location location, StringRef name, StringRef disabledKernel) {
-  // The CPU backend has every kernel of the catalog; the build of the backend fails where one is missing.
-  if (name != "cpu")
-    return emitError(location) << "expected the target cpu, got '" << name << "'";
-  Target target{name.str(), std::nullopt};
+FailureOr<Target> findTarget(Location location, qt::Target kind, StringRef disabledKernel) {
+  Target target{kind, std::nullopt};
   if (!disabledKernel.empty()) {
     target.disabled = qrt::kernelByName({disabledKernel.data(), disabledKernel.size()});
     if (!target.disabled)
@@ -45,13 +42,38 @@ LogicalResult checkKernels(func::FuncOp function, const Target &target) {
     std::string reason = whyNot(&op, target);
     if (reason.empty())
       continue;
-    InFlightDiagnostic error = op.emitError() << "no kernel for '" << op.getName() << "' on target " << target.name;
+    InFlightDiagnostic error = op.emitError() << "no kernel for '" << op.getName() << "' on target " << target.name();
     if (auto scope = op.getAttrOfType<StringAttr>(qt::kScopeAttr))
       error << ", in " << scope.getValue();
     error << ": " << reason;
     result = failure();
   }
   return result;
+}
+
+FailureOr<int64_t> workspaceBytes(Operation *op, const KernelCall &call, const Target &target) {
+  if (target.kind == qt::Target::Cpu)
+    // The CPU backend has every kernel of the catalog, for all shapes; its build fails where one is missing.
+    return qrt::cpuWorkspaceBytes(call.kernel, call.shapes);
+  FailureOr<qrt::cuda::KernelPlan> plan = planOnGpu(op, call, target);
+  if (failed(plan))
+    return failure();
+  return plan->workspaceBytes();
+}
+
+FailureOr<qrt::cuda::KernelPlan> planOnGpu(Operation *op, const KernelCall &call, const Target &target) {
+  // Addresses that mean nothing but have the alignment of the real ones: buffers start on the alignment of the arena,
+  // far apart.
+  constexpr uint64_t kBase = uint64_t{1} << 40;
+  SmallVector<qrt::cuda::Tensor> args;
+  for (auto [i, shape] : llvm::enumerate(call.shapes))
+    args.push_back(shape ? qrt::cuda::Tensor{*shape, kBase * (i + 2) + static_cast<uint64_t>(call.offsets[i])}
+                         : qrt::cuda::Tensor());
+  qrt::cuda::Call planned{call.kernel, args, call.effects, call.params, call.bucket, {}};
+  qrt::cuda::KernelPlan plan(kBase);
+  if (qrt::Status status = qrt::cuda::planKernel(planned, plan); !status.ok())
+    return op->emitError() << "no kernel on target " << target.name() << ": " << status.message();
+  return plan;
 }
 
 } // namespace qcc

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/emit/DeviceFunctions.h"
+
+#include "dialects/step/Step.h"
+#include "runtime/backends/cuda/CompileDeviceCode.h"
+
+using namespace mlir;
+
+namespace qcc {
+namespace {
+
+/// A tensor as the backend sees it, at an address that means nothing but has the alignment of the real one: buffers of
+/// `space` start far apart.
+qrt::cuda::Tensor tensorOf(Value memory) {
+  constexpr uint64_t kBase = uint64_t{1} << 40;
+  step::View view = step::viewOf(memory);
+  qrt::TensorShape shape = step::tensorShape(cast<MemRefType>(memory.getType()));
+  return {shape, kBase + static_cast<uint64_t>(view.offset * qrt::byteSize(shape.dtype))};
+}
+
+KernelCall callOf(step::LaunchOp launch) {
+  KernelCall call;
+  call.kernel = launch.getKernel();
+  for (auto [i, value] : llvm::enumerate(launch.getCallArguments())) {
+    call.effects.push_back(step::argEffect(launch.getEffect(i)));
+    call.shapes.emplace_back();
+    call.offsets.push_back(0);
+    if (!value)
+      continue;
+    call.shapes.back() = step::tensorShape(cast<MemRefType>(value.getType()));
+    call.offsets.back() = step::viewOf(value).offset * qrt::byteSize(call.shapes.back()->dtype);
+  }
+  for (int64_t param : launch.getParams())
+    call.params.push_back(qrt::ParamValue{.i = param});
+  if (ArrayRef<int64_t> b = cast<step::EntryOp>(launch->getParentOp()).getBucket(); b.size() == 4)
+    call.bucket = {b[0], b[1], b[2], b[3]};
+  return call;
+}
+
+} // namespace
+
+FailureOr<std::map<std::string, DeviceFunction>> compileDeviceFunctions(ModuleOp module, const Target &target) {
+  std::map<std::string, DeviceFunction> functions;
+  qrt::CubinCache cache(qrt::CubinCache::defaultFolder());
+  auto compile = [&](Operation *op, const qrt::cuda::KernelPlan &plan) -> LogicalResult {
+    for (const qrt::cuda::DeviceWork &work : plan.works()) {
+      const auto *launch = std::get_if<qrt::cuda::DeviceLaunch>(&work);
+      if (!launch || functions.count(launch->function))
+        continue;
+      qrt::StatusOr<qrt::Cubin> cubin = qrt::cuda::compileDeviceCode(cache, launch->source, launch->function,
+                                                                     {target.name().data(), target.name().size()});
+      if (!cubin.ok())
+        return op->emitError() << cubin.status().message();
+      functions[launch->function] = {std::move(cubin->symbol), std::move(cubin->image)};
+    }
+    return success();
+  };
+  for (auto entry : module.getOps<step::EntryOp>()) {
+    for (Operation &op : *entry.getBody()) {
+      if (auto launch = dyn_cast<step::LaunchOp>(op)) {
+        FailureOr<qrt::cuda::KernelPlan> plan = planOnGpu(launch, callOf(launch), target);
+        if (failed(plan) || failed(compile(launch, *plan)))
+          return failure();
+      } else if (auto copy = dyn_cast<step::CopyOp>(op)) {
+        qrt::cuda::KernelPlan plan(0);
+        if (qrt::Status status = qrt::cuda::planCopy(tensorOf(copy.getSource()), tensorOf(copy.getTarget()), plan);
+            !status.ok())
+          return copy.emitError() << status.message();
+        if (failed(compile(copy, plan)))
+          return failure();
+      }
+    }
+  }
+  return functions;
+}
+
+FailureOr<std::string> deviceCompiler(ModuleOp module) {
+  qrt::StatusOr<const qrt::Nvrtc *> nvrtc = qrt::Nvrtc::open();
+  if (!nvrtc.ok())
+    return module.emitError() << nvrtc.status().message();
+  return "NVRTC " + (*nvrtc)->version();
+}
+
+} // namespace qcc

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef COMPILER_TARGET_KERNELCALL_H
+#define COMPILER_TARGET_KERNELCALL_H
+
+#include "runtime/kernels/Kernel.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+namespace qcc {
+
+/// A call of a kernel as far as its shapes tell: what a target needs to know to say whether, and how, it does it.
+struct KernelCall {
+  qrt::Kernel kernel;
+  /// In catalog order; absent optional ones have no shape.
+  llvm::SmallVector<std::optional<qrt::TensorShape>> shapes;
+  /// Bytes from an aligned address to the first element of each.
+  llvm::SmallVector<int64_t> offsets;
+  /// Read, Write or InOut.
+  llvm::SmallVector<qrt::ArgEffect> effects;
+  llvm::SmallVector<qrt::ParamValue> params;
+  qrt::BucketShape bucket;
+};
+
+} // namespace qcc
+
+#endif // COMPILER_TARGET_KERNELCALL_H

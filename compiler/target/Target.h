@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a target can compute. There is no second choice: what it cannot compute fails the build.
+#ifndef COMPILER_TARGET_TARGET_H
+#define COMPILER_TARGET_TARGET_H
+
+#include "compiler/target/KernelCall.h"
+#include "dialects/qt/Qt.h"
+#include "runtime/backends/cuda/plan/KernelPlan.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace qcc {
+
+struct Target {
+  qt::Target kind;
+  /// A kernel that the target is to be taken not to have.
+  std::optional<qrt::Kernel> disabled;
+
+  llvm::StringRef name() const { return qt::stringifyTarget(kind); }
+};
+
+/// The target without the kernel named `disabledKernel` (empty: with all). Reports unknown names at `location`.
+mlir::FailureOr<Target> findTarget(mlir::Location location, qt::Target kind, llvm::StringRef disabledKernel);
+
+/// Checks that the target has an instruction for each op of an entry function; reports each that it has none for, with
+/// the reason.
+mlir::LogicalResult checkKernels(mlir::func::FuncOp function, const Target &target);
+
+/// Bytes of workspace that the target's kernel takes for a call; an error at `op` if it has none for such shapes.
+mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op, const KernelCall &call, const Target &target);
+
+/// What a GPU does for a call, with addresses of no meaning; an error at `op` if it cannot.
+mlir::FailureOr<qrt::cuda::KernelPlan> planOnGpu(mlir::Operation *op, const KernelCall &call, const Target &target);
+
+} // namespace qcc
+
+#endif // COMPILER_TARGET_TARGET_H
