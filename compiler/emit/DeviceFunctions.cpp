@@ -61,14 +61,18 @@ FailureOr<std::map<std::string, DeviceFunction>> compileDeviceFunctions(ModuleOp
         FailureOr<qrt::cuda::KernelPlan> plan = planOnGpu(launch, callOf(launch), target);
         if (failed(plan) || failed(compile(launch, *plan)))
           return failure();
-      } else if (auto copy = dyn_cast<step::CopyOp>(op)) {
-        qrt::cuda::KernelPlan plan(0);
-        if (qrt::Status status = qrt::cuda::planCopy(tensorOf(copy.getSource()), tensorOf(copy.getTarget()), plan);
-            !status.ok())
-          return copy.emitError() << status.message();
-        if (failed(compile(copy, plan)))
-          return failure();
+        continue;
       }
+      qrt::cuda::KernelPlan plan(0);
+      qrt::Status status;
+      if (auto copy = dyn_cast<step::CopyOp>(op))
+        status = qrt::cuda::planCopy(tensorOf(copy.getSource()), tensorOf(copy.getTarget()), plan);
+      else if (auto fill = dyn_cast<step::FillOp>(op))
+        status = qrt::cuda::planZero(tensorOf(fill.getTarget()), plan);
+      if (!status.ok())
+        return op.emitError() << status.message();
+      if (failed(compile(&op, plan)))
+        return failure();
     }
   }
   return functions;

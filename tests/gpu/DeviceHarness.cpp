@@ -61,9 +61,9 @@ bool runOnce(const KernelCall &call, std::vector<HostTensor> &args) {
   require(device.fill(workspace->data(), 0xFF, measured.workspaceBytes()));
   KernelPlan plan(workspace->data());
   require(planKernel(planned, plan));
-  StatusOr<PreparedWorks> works = PreparedWorks::prepare(device.works(), plan.works());
+  StatusOr<PreparedWorks> works = PreparedWorks::prepare(deviceWorks(), plan.works());
   require(works.status());
-  require(works->launch(device.works(), device.stream()));
+  require(works->launch(deviceWorks(), device.stream()));
   require(device.synchronize().withContext(std::string(kernelInfo(call.kernel).name)));
   size_t next = 0;
   for (HostTensor &tensor : args)
@@ -75,17 +75,22 @@ bool runOnce(const KernelCall &call, std::vector<HostTensor> &args) {
 } // namespace
 
 Gpu &gpu() {
-  static CubinCache cache(CubinCache::defaultFolder());
   static std::unique_ptr<Gpu> opened = [] {
-    StatusOr<std::unique_ptr<Gpu>> result =
-        Gpu::open(0, [](std::string_view source, const std::string &function) -> StatusOr<DeviceCode> {
-          QRT_ASSIGN_OR_RETURN(Cubin cubin, compileDeviceCode(cache, source, function, "sm_90a"));
-          return DeviceCode{std::move(cubin.symbol), std::move(cubin.image)};
-        });
+    StatusOr<std::unique_ptr<Gpu>> result = Gpu::open(0);
     require(result.ok() ? Status() : result.status());
     return *std::move(result);
   }();
   return *opened;
+}
+
+WorkContext deviceWorks() {
+  static CubinCache cache(CubinCache::defaultFolder());
+  static KernelModules modules(
+      gpu().driver(), [](std::string_view source, const std::string &function) -> StatusOr<DeviceCode> {
+        QRT_ASSIGN_OR_RETURN(Cubin cubin, compileDeviceCode(cache, source, function, "sm_90a"));
+        return DeviceCode{std::move(cubin.symbol), std::move(cubin.image)};
+      });
+  return gpu().works(modules);
 }
 
 std::vector<HostTensor> runOnDevice(const KernelCall &call) {

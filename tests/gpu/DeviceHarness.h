@@ -15,6 +15,8 @@ using cpu::test::KernelCall;
 /// The GPU of all tests; device functions are compiled when they are needed, through the cache. Ends the program with
 /// the reason where there is none.
 Gpu &gpu();
+/// Its device functions.
+WorkContext deviceWorks();
 
 /// Runs the call on the GPU from what its tensors hold now, and returns the tensors as the GPU leaves them (the call's
 /// own stay as they are), in the order of the arguments; absent ones are empty. Outputs and workspace are poison

@@ -17,7 +17,7 @@ struct RetainedContext {
 
 } // namespace
 
-StatusOr<std::unique_ptr<Gpu>> Gpu::open(int ordinal, FindDeviceCode find) {
+StatusOr<std::unique_ptr<Gpu>> Gpu::open(int ordinal) {
   QRT_ASSIGN_OR_RETURN(const Driver *found, Driver::open());
   const Driver &driver = *found;
   int count = 0;
@@ -56,13 +56,11 @@ StatusOr<std::unique_ptr<Gpu>> Gpu::open(int ordinal, FindDeviceCode find) {
   QRT_CUDA_CHECK(driver, cuMemGetInfo(&free, &total));
   gpu->totalBytes_ = static_cast<int64_t>(total);
   QRT_CUDA_CHECK(driver, cuStreamCreate(&gpu->stream_, CU_STREAM_NON_BLOCKING));
-  gpu->modules_ = std::make_unique<KernelModules>(driver, std::move(find));
   QRT_ASSIGN_OR_RETURN(gpu->gemmWorkspace_, gpu->allocate(kGemmWorkspaceBytes));
   return gpu;
 }
 
 Gpu::~Gpu() {
-  modules_.reset();
   gemmWorkspace_ = DeviceMemory();
   if (stream_)
     driver_->cuStreamDestroy(stream_);

@@ -9,21 +9,20 @@
 
 namespace qrt::cuda {
 
-/// One GPU in use by this process: its context, one stream, the loaded device functions, workspace of the matrix
+/// One GPU in use by this process: its context, one stream, workspace of the matrix
 /// products. The context is current to the thread that opened it.
 class Gpu {
 public:
   /// `ordinal` among those that the driver sees. Unsupported, naming what is missing, if there is no driver, cuBLASLt,
   /// such a GPU, or one that is not of compute capability 9.0 (whose machine code is in the programs).
-  static StatusOr<std::unique_ptr<Gpu>> open(int ordinal, FindDeviceCode find);
+  static StatusOr<std::unique_ptr<Gpu>> open(int ordinal);
   ~Gpu();
   Gpu(const Gpu &) = delete;
 
   const Driver &driver() const { return driver_; }
   const CublasLt &cublasLt() const { return cublasLt_; }
   CUstream stream() const { return stream_; }
-  KernelModules &modules() { return *modules_; }
-  WorkContext works() { return {driver_, cublasLt_, *modules_, gemmWorkspace_.data()}; }
+  WorkContext works(KernelModules &modules) const { return {driver_, cublasLt_, modules, gemmWorkspace_.data()}; }
   DeviceLimits limits() const { return limits_; }
 
   /// "NVIDIA H200".
@@ -46,7 +45,6 @@ private:
   const CublasLt &cublasLt_;
   CUdevice device_ = 0;
   CUstream stream_ = nullptr;
-  std::unique_ptr<KernelModules> modules_;
   DeviceMemory gemmWorkspace_;
   DeviceLimits limits_;
   std::string name_;

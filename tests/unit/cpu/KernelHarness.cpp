@@ -11,7 +11,7 @@ void KernelCall::runDeterministic() const {
   const KernelInfo &info = kernelInfo(kernel);
   auto isResult = [&](size_t i) {
     ArgEffect effect = info.args[std::min(i, info.args.size() - 1)].effect;
-    return args[i] && effect != ArgEffect::Scratch && effectOf(effect) != ArgEffect::Read;
+    return args[i] && effectOf(effect) != ArgEffect::Read;
   };
   auto copies = [&] {
     std::vector<HostTensor> result;

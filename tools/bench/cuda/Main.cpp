@@ -158,7 +158,7 @@ void run(Gpu &gpu, const Benchmark &benchmark, double copyRate) {
     set.workspace = *std::move(workspace);
     KernelPlan plan(set.workspace.data());
     require(planKernel(call, plan));
-    StatusOr<PreparedWorks> works = PreparedWorks::prepare(gpu.works(), plan.works());
+    StatusOr<PreparedWorks> works = PreparedWorks::prepare(cuda::test::deviceWorks(), plan.works());
     require(works.status());
     set.works = *std::move(works);
     launches = plan.works().size();
@@ -166,7 +166,7 @@ void run(Gpu &gpu, const Benchmark &benchmark, double copyRate) {
   double ms = timeGraph(gpu,
                         [&] {
                           for (Set &set : sets)
-                            require(set.works.launch(gpu.works(), gpu.stream()));
+                            require(set.works.launch(cuda::test::deviceWorks(), gpu.stream()));
                         }) /
               static_cast<double>(copies);
   double flops =

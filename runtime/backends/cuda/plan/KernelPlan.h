@@ -151,6 +151,8 @@ Status planKernel(const Call &call, KernelPlan &plan);
 
 /// Copies a tensor to another of the same dimensions and type; either may have gaps.
 Status planCopy(const Tensor &source, const Tensor &target, KernelPlan &plan);
+/// Zeros in every element of a tensor, and nowhere in its gaps.
+Status planZero(const Tensor &target, KernelPlan &plan);
 
 /// "bf16" or "float": how device code names a type of storage.
 std::string_view deviceType(DType dtype);
