@@ -2,8 +2,6 @@
 #include "tools/qrun/Programs.h"
 
 #include "models/qwen/Config.h"
-#include "runtime/backends/cpu/CpuDevice.h"
-#include "runtime/backends/cpu/Gemm.h"
 #include "runtime/base/File.h"
 #include "runtime/base/Stopwatch.h"
 #include "runtime/data/Buckets.h"
@@ -26,11 +24,8 @@ void addSessionOptions(CLI::App &command, SessionArguments &arguments) {
                      "With a .mlir: optimizer states of bf16 weights, f32 or bf16");
   command.add_option("--remat", arguments.compile.remat,
                      "With a .mlir: what the backward pass computes again, none or memory-bound");
-  command.add_option("--threads", arguments.threads, "Threads of the CPU, 0: all")->capture_default_str();
-  command.add_option("--bf16-products", arguments.bf16Products,
-                     "How the CPU multiplies bf16 matrices: native, or widened to f32 in tiles (where it can: native)");
-  command.add_flag("--poison", arguments.poison,
-                   "Fill all memory with NaN before it is used: a value that nobody wrote shows");
+  command.add_option("--target", arguments.compile.target, "With a .mlir: what runs it, cpu or sm_90a");
+  addDeviceOptions(command, arguments.device);
 }
 
 StatusOr<TokenData> openPacked(const std::string &directory) {
@@ -41,8 +36,8 @@ StatusOr<TokenData> openPacked(const std::string &directory) {
 
 static StatusOr<Program> openProgram(const SessionArguments &arguments, const TokenData &data, Specializer *compiler) {
   if (!arguments.program.ends_with(".mlir")) {
-    if (!arguments.compile.states.empty() || !arguments.compile.remat.empty())
-      return error(StatusCode::InvalidUsage, "--states and --remat are choices of a build: {} is built already",
+    if (!arguments.compile.states.empty() || !arguments.compile.remat.empty() || !arguments.compile.target.empty())
+      return error(StatusCode::InvalidUsage, "--states, --remat and --target are choices of a build: {} is built already",
                    arguments.program);
     return Program::open(arguments.program);
   }
@@ -52,17 +47,6 @@ static StatusOr<Program> openProgram(const SessionArguments &arguments, const To
   QRT_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes,
                        compiler->compile(arguments.program, chooseBuckets(data.manifest()), arguments.compile));
   return Program::fromBytes(std::move(bytes), arguments.program);
-}
-
-static Status setBf16Products(const std::string &products) {
-  if (products.empty())
-    return Status();
-  if (products != "native" && products != "widened")
-    return error(StatusCode::InvalidUsage, "--bf16-products: expected native or widened, got {}", products);
-  if (products == "native" && !cpu::nativeBf16Supported())
-    return error(StatusCode::Unsupported, "--bf16-products: this processor has no bf16 products");
-  cpu::setBf16Mode(products == "native" ? cpu::Bf16Mode::Native : cpu::Bf16Mode::Widened);
-  return Status();
 }
 
 static Status checkVocabulary(const Program &program, const TokenData &data) {
@@ -142,12 +126,7 @@ StatusOr<OpenSession> openSession(const SessionArguments &arguments, const Token
   if (evalData)
     QRT_RETURN_IF_ERROR(checkVocabulary(program, *evalData));
 
-  QRT_RETURN_IF_ERROR(setBf16Products(arguments.bf16Products));
-  // Far beyond any machine's, and few enough that the system can start them.
-  constexpr int kMostThreads = 1024;
-  if (arguments.threads < 0 || arguments.threads > kMostThreads)
-    return error(StatusCode::InvalidUsage, "--threads: expected 0 to {}, got {}", kMostThreads, arguments.threads);
-  std::unique_ptr<Device> device = cpu::createCpuDevice({.threads = arguments.threads, .poison = arguments.poison});
+  QRT_ASSIGN_OR_RETURN(std::unique_ptr<Device> device, openDevice(program, arguments.device));
   fmt::print("program {}: {} parameters, buckets", program.source(), program.parameters().size());
   for (const Entry &entry : program.entries())
     if (entry.kind == EntryKind::Step)

@@ -7,6 +7,7 @@
 #include "runtime/data/TokenData.h"
 #include "runtime/executor/Session.h"
 #include "runtime/train/LoadWeights.h"
+#include "tools/qrun/Devices.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -22,13 +23,10 @@ struct SessionArguments {
   bool noCompile = false;
   bool scratch = false;
   uint64_t seed = 0;
-  int threads = 0;
-  /// "native" or "widened"; empty: native where the processor can.
-  std::string bf16Products;
-  bool poison = false;
+  DeviceArguments device;
 };
 
-/// Adds --program, --data, --weights, --threads and what goes with them.
+/// Adds --program, --data, --weights, the device's options and what goes with them.
 void addSessionOptions(CLI::App &command, SessionArguments &arguments);
 
 /// A session with its weights, and where they came from.
