@@ -5,7 +5,7 @@
 
 // Nothing falls back: what the target cannot compute is an error at the op, with its part of the model and the reason. All of them are reported at once.
 
-// TARGET: error: expected the target cpu, got 'tpu'
+// TARGET: for the --target option: Cannot find option named 'tpu'!
 // NAME: error: expected the name of a kernel to disable, got 'silu'
 
 qt.parameter @w : tensor<8x8xf32> init <zeros> names ["w"]

@@ -64,9 +64,9 @@ module attributes {qt.vocabulary = 32 : i64} {
     // CHECK: step.launch add_rms_norm(read %[[X]], read %{{.*}}, read %norm.weight, write %[[SUM:.*]], write %[[Y:.*]], write %[[RSTD:.*]]) params(eps = 5.000000e-01)
     %sum, %y, %rstd = qt.add_rms_norm %x, %d, %norm eps 0.5 : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<8xf32>)
         -> tensor<4x8xf32>, tensor<4x8xf32> rstd tensor<4xf32>
-    // The head is the embedding: its gradient is where the embedding's is added. The loss is written where the host reads it; the tile of logits is scratch.
-    // CHECK: step.launch linear_cross_entropy_grad(read %[[Y]], read %embed.weight, read %labels, read %inverse_tokens, write %loss, write %[[DY:.*]], write %[[DE:.*]], write %{{.*}}) :
-    // CHECK-SAME: memref<4x32xf32>
+    // The head is the embedding: its gradient is where the embedding's is added. The loss is written where the host reads it; the tile of logits is workspace.
+    // CHECK: step.launch linear_cross_entropy_grad(read %[[Y]], read %embed.weight, read %labels, read %inverse_tokens, write %loss, write %[[DY:.*]], write %[[DE:.*]]) workspace %{{.*}} :
+    // CHECK-SAME: memref<128xf32>
     %loss, %dy, %dembed0 = qt.linear_cross_entropy_grad %y, %embed, %labels dloss %inverse
         : (tensor<4x8xf32>, tensor<32x8xf32>, tensor<4xi32>, tensor<f32>) -> (tensor<f32>, tensor<4x8xf32>, tensor<32x8xf32>)
     %dsum, %dnorm = qt.add_rms_norm_grad %sum, %norm rstd %rstd dy %dy eps 0.5

@@ -71,14 +71,14 @@ func.func @watched_late() -> (tensor<f32> {qt.result = #qt.result<grad_norm>}) a
   return %n : tensor<f32>
 }
 
-// A tile of logits is scratch: 16 rows of 48 columns, 3072 bytes, for one instruction. x 1024 + y 1024 of before are gone by then: dx takes
+// A tile of logits is workspace: 16 rows of 48 columns, 3072 bytes, for one instruction. x 1024 + y 1024 of before are gone by then: dx takes
 // 1024, dweight 3072, the logits 3072; nothing of it may share. The head's input 1024 too: 1024 + 3072 + 3072 + 1024 = 8192.
-// CHECK-LABEL: step.entry @scratch.8 step
-func.func @scratch.8(%labels: tensor<16xi32> {qt.argument = #qt.argument<labels>}, %scale: tensor<f32> {qt.argument = #qt.argument<inverse_tokens>},
+// CHECK-LABEL: step.entry @workspace.8 step
+func.func @workspace.8(%labels: tensor<16xi32> {qt.argument = #qt.argument<labels>}, %scale: tensor<f32> {qt.argument = #qt.argument<inverse_tokens>},
                      %docs: !qt.segments<16, 1, 16, 16> {qt.argument = #qt.argument<segments>})
     -> (tensor<f32> {qt.result = #qt.result<loss>}, tensor<f32> {qt.result = #qt.result<grad_norm>}) attributes {qt.entry = #qt.entry<step>} {
   // CHECK-SAME: transient 8192 {
-  // CHECK: step.launch linear_cross_entropy_grad({{.*}}, write %[[LOGITS:.*]]) : {{.*}}, memref<16x48xf32>
+  // CHECK: step.launch linear_cross_entropy_grad({{.*}}) workspace %{{.*}} : {{.*}}, memref<768xf32>
   %x = qt.read @x : tensor<16x16xf32>
   %w = qt.read @wide : tensor<48x16xf32>
   %h = qt.swiglu %x, %x : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>

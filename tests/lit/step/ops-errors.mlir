@@ -270,13 +270,13 @@ step.entry @e apply io 0 transient 1024 {
 step.entry @e apply io 0 transient 1024 {
   %0 = step.transient 0 : memref<f32>
   // expected-error@below {{kernel optimizer_step: expected an operand for each of 2 arguments that are not none, got 1}}
-  "step.launch"(%0) <{kernel = "optimizer_step", argument_effects = array<i32: 1, 3>, params = array<i64>}> : (memref<f32>) -> ()
+  "step.launch"(%0) <{kernel = "optimizer_step", argument_effects = array<i32: 1, 3>, params = array<i64>, operandSegmentSizes = array<i32: 1, 0>}> : (memref<f32>) -> ()
 }
 // -----
 step.entry @e apply io 0 transient 1024 {
   %0 = step.transient 0 : memref<f32>
   // expected-error@below {{kernel optimizer_step: expected effects of 0 to 3, got 4}}
-  "step.launch"(%0, %0) <{kernel = "optimizer_step", argument_effects = array<i32: 1, 4>, params = array<i64>}> : (memref<f32>, memref<f32>) -> ()
+  "step.launch"(%0, %0) <{kernel = "optimizer_step", argument_effects = array<i32: 1, 4>, params = array<i64>, operandSegmentSizes = array<i32: 2, 0>}> : (memref<f32>, memref<f32>) -> ()
 }
 // -----
 step.entry @e apply io 0 transient 1024 {
@@ -349,4 +349,15 @@ step.entry @e step bucket <8, 2, 8, 8> io 1024 transient 1024 {
   %1 = step.transient 256 : memref<4x6xf32>
   // expected-error@below {{kernel swiglu: argument 'up': expected md[T,I] with T = 4, I = 8, md = f32, got f32[4, 6]}}
   step.launch swiglu(read %0, read %1, write %0) : memref<4x8xf32>, memref<4x6xf32>, memref<4x8xf32>
+}
+// -----
+step.layout state 256 gradients 0 {
+  step.place @w state 0 : memref<2xi64>
+}
+qt.state @w counters : tensor<2xi64>
+step.entry @e apply io 0 transient 1024 {
+  %0 = step.transient 0 : memref<f32>
+  %1 = step.state @w : memref<2xi64>
+  // expected-error@below {{kernel optimizer_step: expected the workspace in the arena}}
+  step.launch optimizer_step(read %0, inout %1) workspace %1 : memref<f32>, memref<2xi64>, memref<2xi64>
 }

@@ -113,6 +113,8 @@ public:
   /// Returns the instruction's index.
   int launch(Kernel kernel, const std::vector<int> &slices, const std::vector<ParamValue> &params = {},
              std::initializer_list<int> accumulated = {}, const std::string &scope = "");
+  /// Gives the last instruction, a launch, memory of its own.
+  void workspace(int slice) { entry_.instructions.back()->work.AsLaunch()->workspace = slice; }
   int gemm(int a, int b, int c, bool transposeA, bool transposeB, bool accumulate = false) {
     fb::GemmT gemm;
     gemm.a = a;

@@ -101,8 +101,9 @@ private:
     return f;
   }
 
-  int logits(EntryBuilder &e, const BucketShape &bucket) {
-    return e.transient(DType::F32, {std::min<int64_t>(256, bucket.trained), model_.vocabulary});
+  /// The head's workspace: a tile of logits.
+  void addLogits(EntryBuilder &e, const BucketShape &bucket) {
+    e.workspace(e.transient(DType::F32, {std::min<int64_t>(256, bucket.trained) * model_.vocabulary}));
   }
 
   void eval(const BucketShape &bucket) {
@@ -110,8 +111,9 @@ private:
     Forward f = forward(e, bucket);
     e.launch(Kernel::LinearCrossEntropy,
              {f.rows, e.part(head_, ParameterPart::Weight), f.rowLabels, e.result(ResultRole::Loss),
-              e.result(ResultRole::RowLoss), logits(e, bucket)},
+              e.result(ResultRole::RowLoss)},
              {}, {}, "lm_head");
+    addLogits(e, bucket);
   }
 
   void training(EntryKind kind, const BucketShape &bucket) {
@@ -135,8 +137,9 @@ private:
     int dRows = e.transient(md, {bucket.trained, hidden});
     launchAdded(e, Kernel::LinearCrossEntropyGrad,
                 {f.rows, e.part(head_, ParameterPart::Weight), f.rowLabels, inverse, e.result(ResultRole::Loss), dRows,
-                 dHead, logits(e, bucket)},
+                 dHead},
                 {}, accumulate, 6, "lm_head");
+    addLogits(e, bucket);
     e.debug("lm_head.weight", dHead, true);
     int dy = e.transient(md, {tokens, hidden});
     e.launch(Kernel::ScatterRows, {f.docs, dRows, dy}, {}, {}, "lm_head");
