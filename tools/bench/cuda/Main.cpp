@@ -200,6 +200,7 @@ double measureCopy(Gpu &gpu) {
 int main(int argc, char **argv) {
   std::string_view part = argc > 1 ? argv[1] : "";
   std::vector<Benchmark> benchmarks;
+  attentionBenchmarks(benchmarks);
   gatedDeltaRuleBenchmarks(benchmarks);
   optimizerBenchmarks(benchmarks);
   swigluBenchmarks(benchmarks);

@@ -95,7 +95,7 @@ template <int kWidth> constexpr int attentionSharedFloats() {
 
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kAttentionThreads) attention(const __grid_constant__ AttentionParams p) {
-  extern __shared__ __align__(16) float sharedFloats[];
+  float *sharedFloats = sharedMemory<float>();
   int head = blockIdx.x % p.heads, index = blockIdx.x / p.heads, tiles = segmentTiles(p.docs);
   if (index >= tiles) {
     int part = index - tiles, parts = gridDim.x / p.heads - tiles;
@@ -219,7 +219,7 @@ template <int kWidth> struct GradShared {
 /// document.
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kAttentionThreads) attentionGradKeys(const __grid_constant__ AttentionGradParams p) {
-  extern __shared__ __align__(16) float sharedFloats[];
+  float *sharedFloats = sharedMemory<float>();
   GradShared<kWidth> shared(sharedFloats);
   int keyHeads = p.heads / p.ratio;
   int keyHead = blockIdx.x % keyHeads, index = blockIdx.x / keyHeads, tiles = segmentTiles(p.docs);
@@ -277,7 +277,7 @@ __global__ void __launch_bounds__(kAttentionThreads) attentionGradKeys(const __g
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kAttentionThreads)
     attentionGradQueries(const __grid_constant__ AttentionGradParams p) {
-  extern __shared__ __align__(16) float sharedFloats[];
+  float *sharedFloats = sharedMemory<float>();
   GradShared<kWidth> shared(sharedFloats);
   int head = blockIdx.x % p.heads, index = blockIdx.x / p.heads, tiles = segmentTiles(p.docs);
   if (index >= tiles) {

@@ -19,6 +19,17 @@ struct AttentionParams {
   float scale;
 };
 
+/// The forward pass of AttentionForward.cuh. Maps are of boxes of 64 columns of one head: of 64 rows (q, gate) or of as
+/// many as the function's tile of keys (k, v). Without a gate its map is undefined.
+struct AttentionForwardParams {
+  TensorMap q, k, v, gate;
+  Segments docs;
+  HeadTensor y, o, lse;
+  int keyHeads, ratio;
+  bool gated;
+  float scale;
+};
+
 /// A query's row of the statistics the gradient works from, [heads, statisticsRows(docs)]: a document's rows follow one
 /// another from a multiple of 64, and the last are filled up to one with queries that see nothing.
 struct QueryStatistics {

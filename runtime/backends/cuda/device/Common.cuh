@@ -116,6 +116,13 @@ __device__ __forceinline__ float approximateRoot(float x) {
   return result;
 }
 
+/// 2^x within two units in the last place; denormal results are 0.
+__device__ __forceinline__ float approximateExp2(float x) {
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+
 /// 1 / (1 + e^-x), finite for every x.
 __device__ __forceinline__ float sigmoid(float x) { return __fdividef(1.0f, 1.0f + __expf(-x)); }
 

@@ -21,15 +21,65 @@ Dim3 tileGrid(const device::Segments &docs, int64_t heads) {
   return {static_cast<uint32_t>((docs.maxTiles + int64_t{1}) * heads)};
 }
 
+/// Keys of a tile of the fast forward pass.
+int64_t forwardKeys(int64_t width) { return width == 256 ? 80 : 128; }
+
+/// Bytes that ForwardShared<width, keys> lays out.
+uint32_t forwardSharedBytes(int64_t width, int64_t keys) {
+  return static_cast<uint32_t>(2 * (2 * kTile + 2 * 2 * keys) * width + 16 * 8);
+}
+
+/// Whether the kernels on tensor cores take it. They read and write whole vectors.
+bool isFast(const Call &call, int arg) {
+  const Tensor &q = call.args[static_cast<size_t>(arg)];
+  int64_t width = q.dim(2);
+  return q.shape.dtype == DType::BF16 && (width == 64 || width == 128 || width == 256) && call.params[0].f > 0;
+}
+
+Status requireVectors(const Call &call, std::initializer_list<int> args) {
+  for (int arg : args)
+    QRT_RETURN_IF_ERROR(requireVectors(call, call.args[static_cast<size_t>(arg)]));
+  return Status();
+}
+
+/// Boxes of 64 columns of one head and of `rows` tokens.
+TensorMapSpec boxesOf(const device::HeadTensor &x, int64_t tokens, int64_t heads, int64_t width, int64_t rows,
+                      size_t paramOffset) {
+  TensorMapSpec map;
+  map.paramOffset = static_cast<uint32_t>(paramOffset);
+  map.base = x.data;
+  map.rank = 3;
+  map.dims = {static_cast<uint64_t>(width), static_cast<uint64_t>(heads), static_cast<uint64_t>(tokens)};
+  map.strides = {static_cast<uint64_t>(x.head) * 2, static_cast<uint64_t>(x.row) * 2};
+  map.box = {64, 1, static_cast<uint32_t>(rows)};
+  map.swizzle = TensorMapSpec::Swizzle::Bytes128;
+  return map;
+}
+
 Status checkWidth(const Call &call, int arg) {
   return call.args[static_cast<size_t>(arg)].dim(2) <= 256 ? Status() : unsupported(call, arg, 2, "at most 256");
 }
 
-void launchForward(KernelPlan &plan, const device::AttentionParams &params, DType dtype) {
-  int64_t width = compiledWidth(params.width), padded = paddedWidth(params.width);
-  int64_t shared = 4 * ((kTile + kForwardKeys) * padded + kTile * (kForwardKeys + 1));
-  plan.launch("Attention.cuh", instance("attention", {dtype}, {width}), tileGrid(params.docs, params.heads), {kThreads},
-              static_cast<uint32_t>(shared), params);
+void launchForward(KernelPlan &plan, const device::AttentionParams &p, DType dtype, bool fast) {
+  if (!fast) {
+    int64_t width = compiledWidth(p.width), padded = paddedWidth(p.width);
+    int64_t shared = 4 * ((kTile + kForwardKeys) * padded + kTile * (kForwardKeys + 1));
+    plan.launch("Attention.cuh", instance("attention", {dtype}, {width}), tileGrid(p.docs, p.heads), {kThreads},
+                static_cast<uint32_t>(shared), p);
+    return;
+  }
+  using Params = device::AttentionForwardParams;
+  int64_t keys = forwardKeys(p.width), keyHeads = p.heads / p.ratio, tokens = p.docs.tokens;
+  Params params{{},     {}, {}, {}, p.docs, p.y, p.o, p.lse, static_cast<int>(keyHeads), p.ratio, p.gate.data != 0,
+                p.scale};
+  DeviceLaunch &launch =
+      plan.launch("AttentionForward.cuh", instance("attentionForward", {}, {p.width, keys}),
+                  tileGrid(p.docs, keyHeads * ((p.ratio + 1) / 2)), {384}, forwardSharedBytes(p.width, keys), params);
+  launch.map(boxesOf(p.q, tokens, p.heads, p.width, kTile, offsetof(Params, q)))
+      .map(boxesOf(p.k, tokens, keyHeads, p.width, keys, offsetof(Params, k)))
+      .map(boxesOf(p.v, tokens, keyHeads, p.width, keys, offsetof(Params, v)));
+  if (p.gate.data)
+    launch.map(boxesOf(p.gate, tokens, p.heads, p.width, kTile, offsetof(Params, gate)));
 }
 
 } // namespace
@@ -44,7 +94,10 @@ Status planAttention(const Call &call, KernelPlan &plan) {
                                  headsOf(call.args[kO]),    headsOf(call.args[kLse]),
                                  int32(q.dim(1)),           int32(q.dim(1) / call.args[kK].dim(1)),
                                  int32(q.dim(2)),           static_cast<float>(call.params[0].f)};
-  launchForward(plan, params, q.shape.dtype);
+  bool fast = isFast(call, kQ);
+  if (fast)
+    QRT_RETURN_IF_ERROR(requireVectors(call, {kQ, kK, kV, kGate, kY, kO}));
+  launchForward(plan, params, q.shape.dtype, fast);
   return Status();
 }
 
@@ -53,6 +106,9 @@ Status planAttentionGrad(const Call &call, KernelPlan &plan) {
   const Tensor &q = call.args[kQ];
   DType dtype = q.shape.dtype;
   QRT_RETURN_IF_ERROR(checkWidth(call, kQ));
+  bool fast = isFast(call, kQ);
+  if (fast)
+    QRT_RETURN_IF_ERROR(requireVectors(call, {kQ, kK, kV, kGate, kO, kDY, kDQ, kDK, kDV, kDGate}));
   device::Segments docs = segmentsOf(call, kDocs);
   int heads = int32(q.dim(1)), ratio = int32(q.dim(1) / call.args[kK].dim(1)), width = int32(q.dim(2));
   auto scale = static_cast<float>(call.params[0].f);
@@ -68,7 +124,7 @@ Status planAttentionGrad(const Call &call, KernelPlan &plan) {
     launchForward(
         plan,
         {docs, headsOf(q), headsOf(call.args[kK]), headsOf(call.args[kV]), {}, {}, o, lse, heads, ratio, width, scale},
-        dtype);
+        dtype, fast);
   }
 
   int rows = device::statisticsRows(docs);

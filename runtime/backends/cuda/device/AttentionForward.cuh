@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Causal attention of bf16 heads of 64, 128 or 256 on tensor cores.
+//
+// A block takes one tile of 64 queries for two query heads that read the same key head: a warpgroup a head, which share
+// the keys and values that one thread of a third warpgroup brings in (copy engine, rings of two). A warpgroup keeps its
+// scores, the softmax (base 2, f32) and the output in registers; the products of one tile of keys run while the softmax
+// of the next is made, and the warpgroups take turns in issuing products so that one computes while the other
+// multiplies. Tiles of keys go from the diagonal back to the document's begin, on a grid that starts there.
+//
+// Blocks are numbered heads first; those past the tiles of the table write the zeros of the tail.
+#include "AttentionTile.cuh"
+#include "Hopper.cuh"
+
+namespace qrt::device {
+
+constexpr int kForwardThreads = 384;
+
+/// Where the parts of a block's shared memory begin, in bytes.
+template <int kWidth, int kKeys> struct ForwardShared {
+  static constexpr int kPanels = kWidth / 64;
+  static constexpr int kQueryPanel = kAttentionTile * 128, kKeyPanel = kKeys * 128;
+  static constexpr int kQueryBytes = kPanels * kQueryPanel, kKeyBytes = kPanels * kKeyPanel;
+  static constexpr int kStages = 2;
+  /// One tile a warpgroup; later its gate, then its output.
+  static constexpr int kQueries = 0;
+  static constexpr int kKeysAt = kQueries + 2 * kQueryBytes, kValues = kKeysAt + kStages * kKeyBytes;
+  static constexpr int kBarriers = kValues + kStages * kKeyBytes;
+  static constexpr int kBytes = kBarriers + 16 * 8;
+  static_assert(kKeyPanel % 1024 == 0 && kKeys % 16 == 0);
+};
+
+struct ForwardBarriers {
+  Barrier queriesFull, queriesEmpty[2], gateFull[2];
+  Barrier keysFull[2], keysEmpty[2], valuesFull[2], valuesEmpty[2];
+};
+
+/// The softmax of a thread's two rows of a fragment.
+struct SoftmaxRows {
+  float largest[2] = {-kInfinity, -kInfinity};
+  /// Of this thread's columns.
+  float sum[2] = {0, 0};
+  /// What earlier sums and outputs are multiplied by.
+  float rescale[2];
+
+  /// Scores become e^(scale * (score - largest)), with `scale2` the scale in base 2.
+  template <int kCount> __device__ __forceinline__ void add(float (&s)[kCount], float scale2) {
+#pragma unroll
+    for (int row = 0; row < 2; ++row) {
+      float m = largest[row];
+#pragma unroll
+      for (int i = 0; i < kCount; i += 4)
+        m = fmaxf(m, fmaxf(s[i + 2 * row], s[i + 2 * row + 1]));
+      m = fmaxf(m, __shfl_xor_sync(0xFFFFFFFFu, m, 1));
+      m = fmaxf(m, __shfl_xor_sync(0xFFFFFFFFu, m, 2));
+      // A row may see none of the diagonal tile's keys.
+      float shift = m == -kInfinity ? 0.0f : m * scale2;
+      rescale[row] = m == largest[row] ? 1.0f : approximateExp2(largest[row] * scale2 - shift);
+      largest[row] = m;
+      float total = sum[row] * rescale[row];
+#pragma unroll
+      for (int i = 0; i < kCount; i += 4) {
+        s[i + 2 * row] = approximateExp2(s[i + 2 * row] * scale2 - shift);
+        s[i + 2 * row + 1] = approximateExp2(s[i + 2 * row + 1] * scale2 - shift);
+        total += s[i + 2 * row] + s[i + 2 * row + 1];
+      }
+      sum[row] = total;
+    }
+  }
+  /// Completes the sums over the threads of a row.
+  __device__ __forceinline__ void finish() {
+#pragma unroll
+    for (int row = 0; row < 2; ++row) {
+      sum[row] += __shfl_xor_sync(0xFFFFFFFFu, sum[row], 1);
+      sum[row] += __shfl_xor_sync(0xFFFFFFFFu, sum[row], 2);
+    }
+  }
+};
+
+/// d[64, kOthers] = a b^T over kWidth columns: a [64, kWidth] and b [kOthers, kWidth] in panels.
+template <int kWidth, int kOthers>
+__device__ __forceinline__ void multiplyRows(float (&d)[kOthers / 2], const unsigned char *a, const unsigned char *b) {
+  constexpr unsigned kPanelA = kAttentionTile * 128, kPanelB = kOthers * 128;
+  unsigned long long tileA = operand<Major::K>(a, kPanelA), tileB = operand<Major::K>(b, kPanelB);
+#pragma unroll
+  for (int step = 0; step < kWidth / 16; ++step)
+    product<kOthers, Major::K, Major::K>(d, advanced(tileA, step / 4 * kPanelA + step % 4 * 32),
+                                         advanced(tileB, step / 4 * kPanelB + step % 4 * 32), step > 0);
+}
+
+/// d[64, kWidth] += a b over kRows rows of b [kRows, kWidth] in panels; a is fragments.
+template <int kWidth, int kRows>
+__device__ __forceinline__ void accumulateRows(float (&d)[kWidth / 2], const unsigned (&a)[kRows / 4],
+                                               const unsigned char *b) {
+  unsigned long long tile = operand<Major::MN>(b, kRows * 128);
+#pragma unroll
+  for (int step = 0; step < kRows / 16; ++step)
+    product<kWidth, Major::MN>(d, a + 4 * step, advanced(tile, step * 2048), 1);
+}
+
+/// Pairs of neighbours of d, rounded: fragments of d as a left operand.
+template <int kCount> __device__ __forceinline__ void roundPairs(const float (&d)[kCount], unsigned (&a)[kCount / 2]) {
+#pragma unroll
+  for (int i = 0; i < kCount / 2; ++i)
+    a[i] = packBf16(d[2 * i], d[2 * i + 1]);
+}
+
+/// Makes rows of a tile in panels zero, from `begin` to kRows. A warpgroup calls it; the rows are ready for products
+/// after its next barrier.
+template <int kWidth, int kRows> __device__ __forceinline__ void zeroRows(unsigned char *tile, int begin) {
+  for (int i = begin * (kWidth / 8) + threadIdx.x % 128; i < kRows * (kWidth / 8); i += 128) {
+    int row = i / (kWidth / 8), chunk = i % (kWidth / 8);
+    *reinterpret_cast<uint4 *>(tile + chunk / 8 * (kRows * 128) + row * 128 + chunk % 8 * 16) = make_uint4(0, 0, 0, 0);
+  }
+  fenceShared();
+}
+
+/// Writes a warpgroup's fragments d[64, kWidth] through `tile` (its own memory, in panels) to the first `count` rows of
+/// a head: for two neighbours a and b of this thread's row i (0 or 1), the pair change(what the tile held, a, b, i).
+/// Barrier `id` is the warpgroup's.
+template <int kWidth, typename Change>
+__device__ __forceinline__ void storeFragments(const float (&d)[kWidth / 2], unsigned char *tile, int id,
+                                               const HeadTensor &to, int head, int begin, int count, Change change) {
+  int thread = threadIdx.x % 128, g = thread % 32 / 4, t = thread % 4, row = thread / 32 * 16 + g;
+  constexpr int kPanel = kAttentionTile * 128;
+#pragma unroll
+  for (int i = 0; i < kWidth / 2; i += 2) {
+    int column = i / 4 * 8 + 2 * t;
+    unsigned *pair =
+        reinterpret_cast<unsigned *>(tile + column / 64 * kPanel + panelOffset(row + i % 4 / 2 * 8, column % 64));
+    *pair = change(*pair, d[i], d[i + 1], i % 4 / 2);
+  }
+  syncThreads(id, 128);
+  constexpr int kChunks = kWidth / 8, kRowsAtOnce = 128 / kChunks;
+  int chunk = thread % kChunks;
+#pragma unroll 4
+  for (int r = thread / kChunks; r < count; r += kRowsAtOnce) {
+    uint4 values = *reinterpret_cast<const uint4 *>(tile + chunk / 8 * kPanel + panelOffset(r, chunk % 8 * 8));
+    *reinterpret_cast<uint4 *>(headRow<bf16>(to, begin + r, head) + chunk * 8) = values;
+  }
+}
+
+/// One tile of 64 queries and two heads.
+template <int kWidth, int kKeys>
+__global__ void __launch_bounds__(kForwardThreads, 1)
+    attentionForward(const __grid_constant__ AttentionForwardParams p) {
+  using Shared = ForwardShared<kWidth, kKeys>;
+  unsigned char *sharedBytes = sharedMemory<unsigned char>();
+  auto &barriers = *reinterpret_cast<ForwardBarriers *>(sharedBytes + Shared::kBarriers);
+  int pairs = (p.ratio + 1) / 2, blocksOfTile = pairs * p.keyHeads;
+  int keyHead = blockIdx.x % blocksOfTile / pairs, firstOfPair = blockIdx.x % pairs * 2;
+  int index = blockIdx.x / blocksOfTile, tiles = segmentTiles(p.docs);
+  if (index >= tiles) {
+    int part = index - tiles, parts = gridDim.x / blocksOfTile - tiles;
+    for (int i = firstOfPair; i < min(firstOfPair + 2, p.ratio); ++i) {
+      int head = keyHead * p.ratio + i;
+      zeroTail<bf16>(p.docs, p.y, head, kWidth, part, parts);
+      zeroTail<bf16>(p.docs, p.o, head, kWidth, part, parts);
+      zeroTail<float>(p.docs, p.lse, head, 1, part, parts);
+    }
+    return;
+  }
+  AttentionTile tile(p.docs, tileBegin(p.docs, index));
+  int keyTiles = (tile.begin + tile.count - tile.documentBegin + kKeys - 1) / kKeys;
+  // Without a second head both warpgroups do the same, and the first alone writes.
+  auto headOf = [&](int group) { return keyHead * p.ratio + min(firstOfPair + group, p.ratio - 1); };
+
+  if (threadIdx.x == 0) {
+    prefetchMap(p.q);
+    prefetchMap(p.k);
+    prefetchMap(p.v);
+    initBarrier(&barriers.queriesFull, 1);
+    for (int i = 0; i < 2; ++i) {
+      initBarrier(&barriers.queriesEmpty[i], 4);
+      initBarrier(&barriers.gateFull[i], 1);
+      initBarrier(&barriers.keysFull[i], 1);
+      initBarrier(&barriers.keysEmpty[i], 8);
+      initBarrier(&barriers.valuesFull[i], 1);
+      initBarrier(&barriers.valuesEmpty[i], 8);
+    }
+    fenceBarriers();
+  }
+  __syncthreads();
+
+  int group = static_cast<int>(threadIdx.x) / 128 - 1;
+  if (group < 0) {
+    giveRegisters<24>();
+    if (threadIdx.x != 0)
+      return;
+    arriveAndExpect(&barriers.queriesFull, 2 * Shared::kQueryBytes);
+    for (int i = 0; i < 2 * Shared::kPanels; ++i)
+      copyBox(sharedBytes + Shared::kQueries + i * Shared::kQueryPanel, p.q, &barriers.queriesFull,
+              i % Shared::kPanels * 64, headOf(i / Shared::kPanels), tile.begin);
+    for (int i = 0; i < keyTiles; ++i) {
+      int stage = i % 2, parity = i / 2 % 2 ^ 1, key = tile.documentBegin + (keyTiles - 1 - i) * kKeys;
+      wait(&barriers.keysEmpty[stage], parity);
+      arriveAndExpect(&barriers.keysFull[stage], Shared::kKeyBytes);
+      for (int panel = 0; panel < Shared::kPanels; ++panel)
+        copyBox(sharedBytes + Shared::kKeysAt + stage * Shared::kKeyBytes + panel * Shared::kKeyPanel, p.k,
+                &barriers.keysFull[stage], panel * 64, keyHead, key);
+      wait(&barriers.valuesEmpty[stage], parity);
+      arriveAndExpect(&barriers.valuesFull[stage], Shared::kKeyBytes);
+      for (int panel = 0; panel < Shared::kPanels; ++panel)
+        copyBox(sharedBytes + Shared::kValues + stage * Shared::kKeyBytes + panel * Shared::kKeyPanel, p.v,
+                &barriers.valuesFull[stage], panel * 64, keyHead, key);
+    }
+    for (int i = 0; i < 2 && p.gated; ++i) {
+      wait(&barriers.queriesEmpty[i], 0);
+      arriveAndExpect(&barriers.gateFull[i], Shared::kQueryBytes);
+      for (int panel = 0; panel < Shared::kPanels; ++panel)
+        copyBox(sharedBytes + Shared::kQueries + i * Shared::kQueryBytes + panel * Shared::kQueryPanel, p.gate,
+                &barriers.gateFull[i], panel * 64, headOf(i), tile.begin);
+    }
+    return;
+  }
+
+  takeRegisters<240>();
+  int thread = threadIdx.x % 128, lane = thread % 32;
+  int row = thread / 32 * 16 + lane / 4, column = lane % 4 * 2;
+  unsigned char *queries = sharedBytes + Shared::kQueries + group * Shared::kQueryBytes;
+  const unsigned char *keys = sharedBytes + Shared::kKeysAt;
+  unsigned char *values = sharedBytes + Shared::kValues;
+  float scale2 = p.scale * kLog2E;
+  float s[kKeys / 2], out[kWidth / 2];
+  unsigned probabilities[kKeys / 4];
+  SoftmaxRows softmax;
+#pragma unroll
+  for (float &x : out)
+    x = 0;
+
+  // Scores of the queries and the i-th tile of keys that lie after the query are no scores.
+  auto mask = [&](int i) {
+    int key = tile.documentBegin + (keyTiles - 1 - i) * kKeys - tile.begin;
+    if (key + kKeys - 1 <= 0)
+      return;
+#pragma unroll
+    for (int j = 0; j < kKeys / 2; ++j)
+      if (key + j / 4 * 8 + column + j % 2 > row + j % 4 / 2 * 8)
+        s[j] = -kInfinity;
+  };
+  auto release = [&](Barrier *barrier) {
+    if (lane == 0)
+      arrive(barrier);
+  };
+  // Values past the document's end are multiplied by zero, which is not enough if they are not finite.
+  auto waitValues = [&](int i) {
+    wait(&barriers.valuesFull[i % 2], i / 2 % 2);
+    int rows = tile.documentEnd - (tile.documentBegin + (keyTiles - 1 - i) * kKeys);
+    if (rows < kKeys) {
+      zeroRows<kWidth, kKeys>(values + i % 2 * Shared::kKeyBytes, rows);
+      syncThreads(3 + group, 128);
+    }
+  };
+
+  // Turns: barrier 1 is waited for by the first warpgroup, barrier 2 by the second.
+  if (group == 1)
+    arriveThreads(1, 256);
+  wait(&barriers.queriesFull, 0);
+  wait(&barriers.keysFull[0], 0);
+  pin(s);
+  beginProducts();
+  multiplyRows<kWidth, kKeys>(s, queries, keys);
+  endProducts();
+  waitProducts();
+  pin(s);
+  release(&barriers.keysEmpty[0]);
+  mask(0);
+  softmax.add(s, scale2);
+  roundPairs(s, probabilities);
+
+  for (int i = 1; i < keyTiles; ++i) {
+    int stage = i % 2;
+    wait(&barriers.keysFull[stage], i / 2 % 2);
+    waitValues(i - 1);
+    syncThreads(1 + group, 256);
+    pin(s);
+    pin(out);
+    beginProducts();
+    multiplyRows<kWidth, kKeys>(s, queries, keys + stage * Shared::kKeyBytes);
+    endProducts();
+    accumulateRows<kWidth, kKeys>(out, probabilities, values + (stage ^ 1) * Shared::kKeyBytes);
+    endProducts();
+    arriveThreads(2 - group, 256);
+    waitProducts<1>();
+    pin(s);
+    release(&barriers.keysEmpty[stage]);
+    mask(i);
+    softmax.add(s, scale2);
+    waitProducts();
+    pin(out);
+    release(&barriers.valuesEmpty[stage ^ 1]);
+    roundPairs(s, probabilities);
+    if (__any_sync(0xFFFFFFFFu, softmax.rescale[0] != 1.0f || softmax.rescale[1] != 1.0f)) {
+#pragma unroll
+      for (int j = 0; j < kWidth / 2; ++j)
+        out[j] *= softmax.rescale[j % 4 / 2];
+    }
+  }
+  release(&barriers.queriesEmpty[group]);
+  waitValues(keyTiles - 1);
+  pin(out);
+  beginProducts();
+  accumulateRows<kWidth, kKeys>(out, probabilities, values + (keyTiles - 1) % 2 * Shared::kKeyBytes);
+  endProducts();
+  softmax.finish();
+  waitProducts();
+  pin(out);
+
+  if (firstOfPair + group >= p.ratio)
+    return;
+  int head = headOf(group);
+  float factor[2];
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    factor[i] = 1.0f / softmax.sum[i];
+    if (p.lse.data && lane % 4 == 0 && row + 8 * i < tile.count)
+      *headRow<float>(p.lse, tile.begin + row + 8 * i, head) =
+          (softmax.largest[i] * scale2 + log2f(softmax.sum[i])) * kLn2;
+  }
+  if (p.gated) {
+    wait(&barriers.gateFull[group], 0);
+    storeFragments<kWidth>(
+        out, queries, 3 + group, p.y, head, tile.begin, tile.count, [&](unsigned gate, float a, float b, int i) {
+          return packBf16(a * factor[i] * sigmoid(lowBf16(gate)), b * factor[i] * sigmoid(highBf16(gate)));
+        });
+    if (p.o.data)
+      syncThreads(3 + group, 128);
+  }
+  const HeadTensor &plain = p.gated ? p.o : p.y;
+  if (plain.data)
+    storeFragments<kWidth>(out, queries, 3 + group, plain, head, tile.begin, tile.count,
+                           [&](unsigned, float a, float b, int i) { return packBf16(a * factor[i], b * factor[i]); });
+}
+
+} // namespace qrt::device
