@@ -42,6 +42,7 @@ struct Benchmark {
 
 /// One function a file of this folder, listed in Main.cpp.
 void attentionBenchmarks(std::vector<Benchmark> &benchmarks);
+void gatedDeltaInputsBenchmarks(std::vector<Benchmark> &benchmarks);
 void gatedDeltaRuleBenchmarks(std::vector<Benchmark> &benchmarks);
 void optimizerBenchmarks(std::vector<Benchmark> &benchmarks);
 void swigluBenchmarks(std::vector<Benchmark> &benchmarks);

@@ -201,6 +201,7 @@ int main(int argc, char **argv) {
   std::string_view part = argc > 1 ? argv[1] : "";
   std::vector<Benchmark> benchmarks;
   attentionBenchmarks(benchmarks);
+  gatedDeltaInputsBenchmarks(benchmarks);
   gatedDeltaRuleBenchmarks(benchmarks);
   optimizerBenchmarks(benchmarks);
   swigluBenchmarks(benchmarks);

@@ -10,14 +10,18 @@
 
 namespace qrt::device {
 
-template <typename T>
 __global__ void __launch_bounds__(kColumnSumThreads) columnSums(const __grid_constant__ ColumnSumsParams p) {
   constexpr int kWarps = kColumnSumThreads / 32;
   __shared__ float shared[kWarps][kColumnSumColumns];
-  int warp = threadIdx.x / 32, lane = threadIdx.x % 32, col = blockIdx.x * kColumnSumColumns + lane;
+  int index = 0, firstCol = 0, block = blockIdx.x;
+  while (index + 1 < p.results && block >= p.result[index + 1].firstBlock)
+    firstCol += p.result[index++].cols;
+  const ColumnSumResult &result = p.result[index];
+  int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  int col = (block - result.firstBlock) * kColumnSumColumns + lane;
   float sum = 0;
-  if (col < p.cols) {
-    const float *lines = as<const float>(p.lines) + blockIdx.y * p.cols + col;
+  if (col < result.cols) {
+    const float *lines = as<const float>(p.lines) + firstCol + col;
     // Eight loads in flight; the additions keep the order of the lines.
     int line = warp;
     for (; line + 7 * kWarps < p.count; line += 8 * kWarps) {
@@ -35,14 +39,18 @@ __global__ void __launch_bounds__(kColumnSumThreads) columnSums(const __grid_con
   }
   shared[warp][lane] = sum;
   __syncthreads();
-  if (warp == 0 && col < p.cols) {
-    T *result = as<T>(p.results[blockIdx.y]) + col;
-    float total = p.accumulate[blockIdx.y] ? toFloat(*result) : 0.0f;
+  if (warp > 0 || col >= result.cols)
+    return;
+  bf16 *narrow = result.bytes == 2 ? as<bf16>(result.data) + col : nullptr;
+  float *wide = as<float>(result.data) + col;
+  float total = !result.accumulate ? 0.0f : narrow ? toFloat(*narrow) : *wide;
 #pragma unroll
-    for (int w = 0; w < kWarps; ++w)
-      total += shared[w][lane];
-    *result = fromFloat<T>(total);
-  }
+  for (int w = 0; w < kWarps; ++w)
+    total += shared[w][lane];
+  if (narrow)
+    *narrow = fromFloat<bf16>(total);
+  else
+    *wide = total;
 }
 
 } // namespace qrt::device

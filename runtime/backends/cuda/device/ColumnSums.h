@@ -9,13 +9,21 @@ namespace qrt::device {
 constexpr int kColumnSumThreads = 1024;
 /// Columns of a block: a warp's width.
 constexpr int kColumnSumColumns = 32;
+/// Results of one launch.
+constexpr int kColumnSumResults = 3;
 
-/// results[y][col] = (+=) sum of lines[i * stride + y * cols + col] over i < count; y along the grid.
+/// `cols` elements of 2 (bf16) or 4 bytes (f32) next to each other, by blocks from `firstBlock`.
+struct ColumnSumResult {
+  Ptr data;
+  int cols, bytes, accumulate, firstBlock;
+};
+
+/// Each result in turn takes the next columns: result[col] = (+=) sum of lines[i * stride + column] over i < count.
 struct ColumnSumsParams {
-  Ptr lines, results[2];
+  Ptr lines;
   i64 stride;
-  int count, cols;
-  int accumulate[2];
+  int count, results;
+  ColumnSumResult result[kColumnSumResults];
 };
 
 } // namespace qrt::device

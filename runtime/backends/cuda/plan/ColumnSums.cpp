@@ -7,21 +7,17 @@ namespace qrt::cuda {
 
 void planColumnSums(DevicePtr lines, int64_t stride, int64_t count, std::initializer_list<ColumnSum> sums,
                     KernelPlan &plan) {
-  // Neighbours of one type share a launch.
-  for (const ColumnSum *sum = sums.begin(); sum != sums.end();) {
-    DType dtype = sum->result.shape.dtype;
-    int64_t cols = sum->result.dim(sum->result.shape.rank - 1);
-    device::ColumnSumsParams params{lines, {}, stride, int32(count), int32(cols), {}};
-    uint32_t results = 0;
-    for (; sum != sums.end() && results < 2 && sum->result.shape.dtype == dtype; ++sum, ++results) {
-      assert(sum->result.dim(sum->result.shape.rank - 1) == cols);
-      params.results[results] = sum->result.data;
-      params.accumulate[results] = sum->accumulate;
-    }
-    plan.launch("ColumnSums.cuh", instance("columnSums", {dtype}), {ceilDiv(cols, device::kColumnSumColumns), results},
-                {device::kColumnSumThreads}, 0, params);
-    lines += static_cast<DevicePtr>(results * cols * 4);
+  assert(sums.size() <= device::kColumnSumResults);
+  device::ColumnSumsParams params{lines, stride, int32(count), 0, {}};
+  uint32_t blocks = 0;
+  for (const ColumnSum &sum : sums) {
+    const TensorShape &shape = sum.result.shape;
+    assert(isDense(shape));
+    params.result[params.results++] = {sum.result.data, int32(shape.elements()), int32(byteSize(shape.dtype)),
+                                       sum.accumulate, int32(blocks)};
+    blocks += ceilDiv(shape.elements(), device::kColumnSumColumns);
   }
+  plan.launch("ColumnSums.cuh", "columnSums", {blocks}, {device::kColumnSumThreads}, 0, params);
 }
 
 } // namespace qrt::cuda

@@ -146,6 +146,10 @@ Status planKernel(const Call &call, KernelPlan &plan) {
     return planSwiglu(call, plan);
   case Kernel::SwigluGrad:
     return planSwigluGrad(call, plan);
+  case Kernel::GatedDeltaInputs:
+    return planGatedDeltaInputs(call, plan);
+  case Kernel::GatedDeltaInputsGrad:
+    return planGatedDeltaInputsGrad(call, plan);
   case Kernel::GlobalNorm:
     return planGlobalNorm(call, plan);
   case Kernel::OptimizerStep:

@@ -42,14 +42,13 @@ Status planCopy(const Tensor &source, const Tensor &target, KernelPlan &plan);
 /// Makes every element zero.
 Status planZero(const Tensor &target, KernelPlan &plan);
 
-/// What sums of columns become: one row of any type.
+/// What sums of columns become: a tensor without gaps, f32 or bf16.
 struct ColumnSum {
   Tensor result;
   bool accumulate;
 };
-/// The second launch of gradients of weights: result i of one or two, `cols` wide each, becomes (or is added) the sum
-/// of the columns [i * cols, (i + 1) * cols) of `count` lines of f32, `stride` elements apart, in an order that follows
-/// from `count` alone.
+/// The second launch of gradients of weights: each of up to three results in turn becomes (or is added) the sum of its
+/// elements' columns of `count` lines of f32, `stride` elements apart, in an order that follows from `count` alone.
 void planColumnSums(DevicePtr lines, int64_t stride, int64_t count, std::initializer_list<ColumnSum> sums,
                     KernelPlan &plan);
 
