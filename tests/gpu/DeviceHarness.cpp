@@ -28,6 +28,10 @@ bool isUpdated(const KernelCall &call, size_t arg) {
          std::find(call.accumulate.begin(), call.accumulate.end(), static_cast<int>(arg)) != call.accumulate.end();
 }
 
+ArgEffect effectOf(const KernelCall &call, size_t arg) {
+  return !isResult(call, arg) ? ArgEffect::Read : isUpdated(call, arg) ? ArgEffect::InOut : ArgEffect::Write;
+}
+
 /// Runs once, from fresh copies; false with a test failure where it cannot.
 bool runOnce(const KernelCall &call, std::vector<HostTensor> &args) {
   Gpu &device = gpu();
@@ -72,6 +76,41 @@ bool runOnce(const KernelCall &call, std::vector<HostTensor> &args) {
   return true;
 }
 
+CubinCache &cubins() {
+  static CubinCache cache(CubinCache::defaultFolder());
+  return cache;
+}
+
+/// Plans the call and compiles what it launches; the tensors as they are.
+std::vector<HostTensor> compileCall(const KernelCall &call) {
+  constexpr DevicePtr kBase = DevicePtr{1} << 40;
+  std::vector<Tensor> tensors;
+  std::vector<ArgEffect> effects;
+  std::vector<HostTensor> args;
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    effects.push_back(effectOf(call, i));
+    tensors.push_back(call.args[i] ? Tensor{call.args[i]->shape(), kBase * (i + 1)} : Tensor());
+    args.push_back(call.args[i] ? *call.args[i] : HostTensor());
+  }
+  KernelPlan plan(kBase / 2);
+  Status status = planKernel({call.kernel, tensors, effects, call.params, call.bucket, {}}, plan);
+  EXPECT_TRUE(status.ok()) << status.message();
+  for (const DeviceWork &work : plan.works()) {
+    const DeviceLaunch *launch = std::get_if<DeviceLaunch>(&work);
+    if (!launch)
+      continue;
+    StatusOr<Cubin> cubin = compileDeviceCode(cubins(), launch->source, launch->function, "sm_90a");
+    EXPECT_TRUE(cubin.ok()) << cubin.status().message();
+    if (!cubin.ok())
+      continue;
+    DeviceCodeReport report = readReport(cubin->log);
+    EXPECT_EQ(report.spillStoreBytes + report.spillLoadBytes, 0) << launch->function << " spills registers";
+    for (const std::string &warning : report.warnings)
+      ADD_FAILURE() << launch->function << ": " << warning;
+  }
+  return args;
+}
+
 } // namespace
 
 Gpu &gpu() {
@@ -84,17 +123,23 @@ Gpu &gpu() {
 }
 
 WorkContext deviceWorks() {
-  static CubinCache cache(CubinCache::defaultFolder());
   static KernelModules modules(
       gpu().driver(), [](std::string_view source, const std::string &function) -> StatusOr<DeviceCode> {
-        QRT_ASSIGN_OR_RETURN(Cubin cubin, compileDeviceCode(cache, source, function, "sm_90a"));
+        QRT_ASSIGN_OR_RETURN(Cubin cubin, compileDeviceCode(cubins(), source, function, "sm_90a"));
         return DeviceCode{std::move(cubin.symbol), std::move(cubin.image)};
       });
   return gpu().works(modules);
 }
 
+bool compileOnly() {
+  static const bool only = std::getenv("QCC_COMPILE_ONLY") != nullptr;
+  return only;
+}
+
 std::vector<HostTensor> runOnDevice(const KernelCall &call) {
   std::string_view name = kernelInfo(call.kernel).name;
+  if (compileOnly())
+    return compileCall(call);
   std::vector<HostTensor> first, second;
   if (!runOnce(call, first) || !runOnce(call, second))
     return first;
@@ -120,6 +165,8 @@ uint32_t testSeed() {
 }
 
 void expectNear(const HostTensor &got, const std::vector<double> &expected, double bound, const std::string &what) {
+  if (compileOnly())
+    return;
   ASSERT_EQ(got.elements(), static_cast<int64_t>(expected.size())) << what;
   double difference = 0, norm = 0, worst = -1;
   int64_t place = 0, notFinite = 0, firstNotFinite = -1;

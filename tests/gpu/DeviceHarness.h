@@ -18,6 +18,10 @@ Gpu &gpu();
 /// Its device functions.
 WorkContext deviceWorks();
 
+/// With QCC_COMPILE_ONLY set nothing runs: calls are planned and their device functions compiled, which needs no GPU;
+/// spills of registers and warnings of lost speed are failures, and comparisons pass.
+bool compileOnly();
+
 /// Runs the call on the GPU from what its tensors hold now, and returns the tensors as the GPU leaves them (the call's
 /// own stay as they are), in the order of the arguments; absent ones are empty. Outputs and workspace are poison
 /// beforehand. Expects that inputs and the gaps between rows are untouched, and that a second run gives the same bits.
