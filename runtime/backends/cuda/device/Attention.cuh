@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(kAttentionThreads) attention(const __grid_cons
 #pragma unroll
   for (float &x : out.value)
     x = 0;
-  float largest = -kInfinity, sum = 0;
+  float largest = -QRT_INFINITY, sum = 0;
   loadRows<T, kWidth, kAttentionTile>(p.q, head, tile.begin, tile.count, p.width, queries);
   for (int key = tile.documentBegin; key < tile.begin + tile.count; key += kForwardKeys) {
     int count = min(tile.documentEnd - key, kForwardKeys);
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(kAttentionThreads) attention(const __grid_cons
 #pragma unroll
     for (int i = 0; i < kForwardKeys / 4; ++i) {
       int j = 4 * i + part;
-      s[i] = j < count && key + j <= query ? s[i] * scale2 : -kInfinity;
+      s[i] = j < count && key + j <= query ? s[i] * scale2 : -QRT_INFINITY;
       groupLargest = fmaxf(groupLargest, s[i]);
     }
     groupLargest = rowMax(groupLargest);

@@ -37,7 +37,7 @@ struct ForwardBarriers {
 
 /// The softmax of a thread's two rows of a fragment.
 struct SoftmaxRows {
-  float largest[2] = {-kInfinity, -kInfinity};
+  float largest[2] = {-QRT_INFINITY, -QRT_INFINITY};
   /// Of this thread's columns.
   float sum[2] = {0, 0};
   /// What earlier sums and outputs are multiplied by.
@@ -54,7 +54,7 @@ struct SoftmaxRows {
       m = fmaxf(m, __shfl_xor_sync(0xFFFFFFFFu, m, 1));
       m = fmaxf(m, __shfl_xor_sync(0xFFFFFFFFu, m, 2));
       // A row may see none of the diagonal tile's keys.
-      float shift = m == -kInfinity ? 0.0f : m * scale2;
+      float shift = m == -QRT_INFINITY ? 0.0f : m * scale2;
       rescale[row] = m == largest[row] ? 1.0f : approximateExp2(largest[row] * scale2 - shift);
       largest[row] = m;
       float total = sum[row] * rescale[row];
@@ -236,7 +236,7 @@ __global__ void __launch_bounds__(kForwardThreads, 1)
 #pragma unroll
     for (int j = 0; j < kKeys / 2; ++j)
       if (key + j / 4 * 8 + column + j % 2 > row + j % 4 / 2 * 8)
-        s[j] = -kInfinity;
+        s[j] = -QRT_INFINITY;
   };
   auto release = [&](Barrier *barrier) {
     if (lane == 0)

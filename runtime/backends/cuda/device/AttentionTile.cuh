@@ -11,7 +11,7 @@ namespace qrt::device {
 
 constexpr float kLog2E = 1.44269504088896340736f;
 constexpr float kLn2 = 0.69314718055994530942f;
-constexpr float kInfinity = __builtin_huge_valf();
+#define QRT_INFINITY __int_as_float(0x7F800000)
 
 template <typename T> __device__ __forceinline__ T *headRow(const HeadTensor &x, int row, int head) {
   return as<T>(x.data) + row * x.row + head * x.head;
@@ -45,7 +45,7 @@ __device__ __forceinline__ void storeStatistics(const AttentionGradRowsParams &p
     return;
   int padding = (kAttentionTile - (tile.documentEnd - tile.documentBegin) % kAttentionTile) % kAttentionTile;
   for (int i = lane; i < padding; i += lanes)
-    to[1 + i] = {kInfinity, 0.0f};
+    to[1 + i] = {QRT_INFINITY, 0.0f};
 }
 
 /// Writes zeros to `width` elements of every row in no document. Block `part` of `parts` calls it with all its threads.
