@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // qcc: the compiler's command line.
+#include "tools/cli/CommandLine.h"
 #include "tools/qcc/Build.h"
 #include "tools/qcc/Import.h"
 
-#include <CLI/CLI.hpp>
-#include <cstdio>
-
 int main(int argc, char **argv) {
-  CLI::App app("qcc: compiles the training of a Qwen model into step programs");
+  CLI::App app("qcc: compiles the training of a Qwen model into step programs", "qcc");
   app.require_subcommand(1);
 
   qcc::ImportOptions import;
@@ -45,19 +43,7 @@ int main(int argc, char **argv) {
   buildCommand->add_option("--disable-kernel", build.disabledKernel, "Take the target not to have this kernel")
       ->type_name("NAME");
 
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-
-  qrt::Status status;
-  if (importCommand->parsed())
-    status = qcc::importModel(import);
-  if (buildCommand->parsed())
-    status = qcc::build(build);
-  if (status.ok())
-    return 0;
-  std::fprintf(stderr, "qcc: error: %s\n", status.message().c_str());
-  return status.code() == qrt::StatusCode::InvalidUsage ? 2 : 1;
+  if (std::optional<int> end = qrt::parseCommandLine(app, argc, argv))
+    return *end;
+  return qrt::finish(app, importCommand->parsed() ? qcc::importModel(import) : qcc::build(build));
 }

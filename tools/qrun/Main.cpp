@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The command line of qrun, with or without the compiler.
+#include "tools/cli/CommandLine.h"
 #include "tools/qrun/Command.h"
 
-#include <cstdio>
 #include <memory>
 #include <vector>
 
@@ -33,7 +33,7 @@ void printWarnings(const std::vector<std::string> &warnings) {
 }
 
 int qrunMain(int argc, char **argv, Specializer *compiler) {
-  CLI::App app("qrun: runs compiled training programs");
+  CLI::App app("qrun: runs compiled training programs", "qrun");
   app.require_subcommand(1);
   app.fallthrough();
   app.set_config("--config", "", "Read the subcommand's options from a TOML file; the command line wins")
@@ -46,16 +46,9 @@ int qrunMain(int argc, char **argv, Specializer *compiler) {
   addTrainCommand(app, command, compiler);
   addEvalCommand(app, command, compiler);
   addInspectCommand(app, command);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  Status status = command();
-  if (status.ok())
-    return 0;
-  std::fprintf(stderr, "qrun: error: %s\n", status.message().c_str());
-  return status.code() == StatusCode::InvalidUsage ? 2 : 1;
+  if (std::optional<int> end = parseCommandLine(app, argc, argv))
+    return *end;
+  return finish(app, command());
 }
 
 } // namespace qrt
