@@ -97,6 +97,7 @@ class Errors(support.TestCase):
         self.assert_fails(2, "no command 'fly': the commands are pack, train, eval and inspect", "qrun", "fly")
         self.assert_fails(2, "no command 'bild': the commands are import and build; did you mean build", "qcc", "bild")
         self.assert_fails(2, "--bukets; did you mean --buckets", "qcc", "build", "--bukets", 8, "model.mlir")
+        self.assert_fails(2, "--epochs: expected a value", "qrun", "train", "--epochs")
         self.assert_fails(2, "size", "qcc", "import", "--size", "3b")
 
 

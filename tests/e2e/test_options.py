@@ -27,7 +27,7 @@ class TrainOptions(support.TestCase):
         for option, values in {"--lr": ("nan", "inf", "1e400", "1e39", "-1"), "--clip": ("nan", "-1"), "--beta1": ("1", "nan", "-0.1"),
                                "--beta2": ("1", "2"), "--eps": ("0", "-1", "nan"), "--weight-decay": ("-1", "nan"), "--warmup": ("-1",),
                                "--eval-every": ("-1",), "--micro-batches": ("0", "-3"), "--threads": ("-1", "1000000"), "--steps": ("-1",),
-                               "--epochs": ("-1",)}.items():
+                               "--epochs": ("-1", "1.5", "0x10"), "--seed": ("-1", "1e3", "99999999999999999999")}.items():
             for value in values:
                 with self.subTest(f"{option} {value}"):
                     self.assert_fails(2, option, *self.train(option, value))
@@ -45,9 +45,31 @@ class TrainOptions(support.TestCase):
         self.assertEqual(support.metrics(again), support.metrics(self.work / "run"))
         self.assertEqual([line["lr"] for line in support.metrics(again)][0], 1.25e-4)
         self.assertEqual([line["lr"] for line in support.metrics(other)][0], 1e-3)
-        config.write_text('learning-rate = 1\n' + config.read_text())
-        self.assert_fails(2, "learning-rate", "qrun", "train", "--config", config)
-        self.assert_fails(2, "nowhere.toml", *self.train("--config", self.work / "nowhere.toml"))
+        self.assert_fails(2, "--config: .*nowhere.toml: no such file", *self.train("--config", self.work / "nowhere.toml"))
+        self.assert_fails(2, "--config: .*expected a file", *self.train("--config", self.work))
+
+    def test_mistakes_in_a_config_file(self):
+        """Named with the file, the line, the key and what was expected."""
+        config = self.work / "run.toml"
+        for text, message in (("\nlearning-rate = 1", "run.toml:2: qrun train has no option --learning-rate"),
+                              ("print-config = true", "run.toml:1: qrun train has no option --print-config"),
+                              ('lr = "fast"', "run.toml:1: --lr: expected a number, got 'fast'"),
+                              ("lr = fast", "run.toml:1: lr: expected .* got 'fast'"),
+                              ("steps = true", r"run.toml:1: steps: expected a value \(N\), got 'true'"),
+                              ("steps = [1, 2]", "run.toml:1: steps: expected one value, got a list of 2"),
+                              ("scratch = 1", "run.toml:1: scratch: expected true or false, got '1'"),
+                              ("[train]", "run.toml:1: .*without sections"),
+                              ("steps = 1\nepochs = 1", "--steps excludes --epochs")):
+            with self.subTest(text):
+                config.write_text(text)
+                self.assert_fails(2, message, *self.train("--config", config))
+
+    def test_command_line_wins_over_what_it_excludes(self):
+        config = self.work / "run.toml"
+        config.write_text("epochs = 3\n")
+        printed = support.run(*self.train("--config", config, "--steps", 5, "--print-config"))
+        self.assertIn("steps = 5\n", printed)
+        self.assertNotRegex(printed, "(?m)^epochs")
 
     def test_eval_every_without_data(self):
         self.assert_fails(2, "--eval-data", *self.train("--steps", 1, "--eval-every", 1))

@@ -62,14 +62,23 @@ bool looksLikeOption(std::string_view word) {
   return word.size() > 1 && word[0] == '-' && !(word[1] >= '0' && word[1] <= '9') && word[1] != '.';
 }
 
-std::string describeLeftover(const CLI::App &command, const std::string &name, const std::string &word) {
+std::string describeLeftover(const CLI::App &app, const CLI::App &command, const std::string &word) {
+  std::string name = app.get_name() + " " + command.get_name();
   if (!looksLikeOption(word))
     return fmt::format("{} takes no argument '{}'", name, word);
   std::string option = word.substr(0, word.find('='));
   std::vector<std::string> known = optionsOf(command);
   if (std::find(known.begin(), known.end(), option) != known.end())
     return fmt::format("{} is an option of {}: it comes after the command", option, name);
-  return fmt::format("{0} has no option {1}{2} (`{0} --help` lists them)", name, option, suggest(option, known));
+  return unknownOption(app, command, option);
+}
+
+/// An option with one value that was given more often; null if there is none.
+const CLI::Option *repeatedOption(const CLI::App &command) {
+  for (const CLI::Option *option : command.get_options())
+    if (option->get_items_expected_max() == 1 && option->count() > 1)
+      return option;
+  return nullptr;
 }
 
 /// "--out DIR"; of an argument by position: "FILE.mlir".
@@ -109,6 +118,11 @@ std::string describeValue(std::string_view message) {
 
 } // namespace
 
+std::string unknownOption(const CLI::App &app, const CLI::App &command, const std::string &option) {
+  return fmt::format("{0} has no option {1}{2} (`{0} --help` lists them)", app.get_name() + " " + command.get_name(),
+                     option, suggest(option, optionsOf(command)));
+}
+
 std::string describeUsage(const CLI::App &app, const CLI::ParseError &error) {
   std::vector<std::string> left = app.remaining(/*recurse=*/true), commands = commandsOf(app);
   const CLI::App *command = app.get_subcommands().empty() ? nullptr : app.get_subcommands().front();
@@ -121,9 +135,12 @@ std::string describeUsage(const CLI::App &app, const CLI::ParseError &error) {
     return fmt::format("there is no command '{}': {}{}", left.front(), there, suggest(left.front(), commands));
   }
   std::string name = app.get_name() + " " + command->get_name();
+  // Of a file of options: whoever read it has said where it is wrong.
+  if (error.get_name() == "ConfigError")
+    return error.what();
   // An option nobody knows explains the rest: its value was taken for something else.
   if (auto option = std::find_if(left.begin(), left.end(), looksLikeOption); option != left.end())
-    return describeLeftover(*command, name, *option);
+    return describeLeftover(app, *command, *option);
   if (error.get_name() == "RequiredError") {
     std::vector<std::string> missing;
     for (const CLI::Option *option : command->get_options())
@@ -133,12 +150,10 @@ std::string describeUsage(const CLI::App &app, const CLI::ParseError &error) {
       return fmt::format("{}: expected {}", name, list(missing));
   }
   if (!left.empty())
-    return describeLeftover(*command, name, left.front());
-  if (std::string_view message = error.what(); error.get_name() == "ConfigError" && app.get_config_ptr()) {
-    std::string option = "--" + std::string(message.substr(message.find_last_of(". ") + 1));
-    return fmt::format("{}: {} has no option {}{}", app.get_config_ptr()->as<std::string>(), name, option.substr(2),
-                       suggest(option, optionsOf(*command)));
-  }
+    return describeLeftover(app, *command, left.front());
+  if (error.get_name() == "ArgumentMismatch")
+    if (const CLI::Option *option = repeatedOption(*command))
+      return fmt::format("{}: expected once, got {} times", option->get_name(), option->count());
   return describeValue(error.what());
 }
 

@@ -20,6 +20,9 @@ std::optional<int> parseCommandLine(CLI::App &app, int argc, const char *const *
 /// is missing, or the value that does not fit.
 std::string describeUsage(const CLI::App &app, const CLI::ParseError &error);
 
+/// "qrun train has no option --lrr; did you mean --lr? (`qrun train --help` lists them)", for an option of `command`.
+std::string unknownOption(const CLI::App &app, const CLI::App &command, const std::string &option);
+
 /// Says on standard error why a command failed, if it did. The exit code: 0, 1 failed, 2 wrong usage.
 int finish(const CLI::App &app, const Status &status);
 

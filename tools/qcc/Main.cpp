@@ -2,6 +2,7 @@
 //
 // qcc: the compiler's command line.
 #include "tools/cli/CommandLine.h"
+#include "tools/cli/Numbers.h"
 #include "tools/qcc/Build.h"
 #include "tools/qcc/Import.h"
 
@@ -14,7 +15,7 @@ int main(int argc, char **argv) {
   importCommand->add_option("source", import.source, "A Hugging Face folder, or a config.json")->type_name("HF_DIR");
   importCommand->add_option("--size", import.size, "A published size instead: 0.8b, 2b, 4b, 9b, 27b")
       ->type_name("NAME");
-  importCommand->add_option("--layers", import.layers, "Keep this many layers")->type_name("N");
+  qrt::addNumber(*importCommand, "--layers", import.layers, "Keep this many layers");
   importCommand->add_option("--dtype", import.dtype, "Storage of weights and activations: bf16 or f32")
       ->type_name("TYPE");
   importCommand->add_option("-o,--output", import.output, "Where to write, - for standard output")->type_name("FILE");

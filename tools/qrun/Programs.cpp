@@ -8,6 +8,7 @@
 #include "runtime/base/Stopwatch.h"
 #include "runtime/data/Buckets.h"
 #include "runtime/train/Initialize.h"
+#include "tools/cli/Numbers.h"
 #include "tools/qrun/Command.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ void addSessionOptions(CLI::App &command, SessionArguments &arguments) {
                      "With a .mlir: optimizer states of bf16 weights, f32 or bf16");
   command.add_option("--remat", arguments.compile.remat,
                      "With a .mlir: what the backward pass computes again, none or memory-bound");
-  command.add_option("--threads", arguments.threads, "Threads of the CPU, 0: all")->capture_default_str();
+  addNumber(command, "--threads", arguments.threads, "Threads of the CPU, 0: all");
   command.add_option("--bf16-products", arguments.bf16Products,
                      "How the CPU multiplies bf16 matrices: native, or widened to f32 in tiles (where it can: native)");
   command.add_flag("--poison", arguments.poison,

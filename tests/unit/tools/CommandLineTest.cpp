@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/cli/CommandLine.h"
 
+#include "tools/cli/Numbers.h"
+
 #include <gtest/gtest.h>
 #include <sstream>
 
@@ -64,12 +66,45 @@ TEST(CommandLine, NamesAllThatIsMissing) {
 
 TEST(CommandLine, NamesWhatIsTooMuch) {
   EXPECT_EQ(usageOf({"set", "north", "south", "--sheet", "3"}), "sail set takes no argument 'south'");
+  EXPECT_EQ(usageOf({"set", "north", "--sheet", "3", "--sheet", "4"}), "--sheet: expected once, got 2 times");
 }
 
 TEST(CommandLine, SaysWhatAValueMayBe) {
   EXPECT_EQ(usageOf({"set", "north", "--sheet", "3", "--tack", "left"}),
             "--tack: expected port or starboard, got 'left'");
   EXPECT_EQ(usageOf({"set", "north", "--sheet", "3", "--reefs", "two"}), "--reefs: expected a number, got 'two'");
+}
+
+template <typename T> std::string numberOf(std::vector<std::string> words, T &number) {
+  CLI::App app("", "sail");
+  addNumber(*app.add_subcommand("set", ""), "--reefs", number, "");
+  words.insert(words.begin(), "set");
+  std::reverse(words.begin(), words.end());
+  try {
+    app.parse(words);
+    return "";
+  } catch (const CLI::ParseError &error) {
+    return describeUsage(app, error);
+  }
+}
+
+TEST(CommandLine, ReadsNumbersStrictly) {
+  uint64_t natural = 1;
+  EXPECT_EQ(numberOf({"--reefs", "18446744073709551615"}, natural), "");
+  EXPECT_EQ(natural, ~uint64_t{0});
+  EXPECT_EQ(numberOf({"--reefs", "-1"}, natural), "--reefs: expected a whole number of at least 0, got '-1'");
+  EXPECT_EQ(numberOf({"--reefs", "18446744073709551616"}, natural),
+            "--reefs: expected a whole number from 0 to 18446744073709551615, got '18446744073709551616'");
+  std::optional<int64_t> whole;
+  EXPECT_EQ(numberOf({"--reefs", "010"}, whole), "");
+  EXPECT_EQ(whole, 10);
+  for (const char *text : {"0x10", "1e3", "1.5", " 1", "two", ""})
+    EXPECT_EQ(numberOf({"--reefs", text}, whole), fmt::format("--reefs: expected a whole number, got '{}'", text));
+  double real = 1;
+  EXPECT_EQ(numberOf({"--reefs", "-1e-3"}, real), "");
+  EXPECT_EQ(real, -1e-3);
+  EXPECT_EQ(numberOf({"--reefs", "fast"}, real), "--reefs: expected a number, got 'fast'");
+  EXPECT_EQ(numberOf({"--reefs", "1e400"}, real), "--reefs: expected a number that 64 bits can hold, got '1e400'");
 }
 
 TEST(CommandLine, ExitCodes) {
