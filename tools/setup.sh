@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Installs what the build and the tools need on Debian 12 and is not there yet: some 340 MB to download and 2.3 GB of
+# Installs what the build and the tools need on Debian 12 and is not there yet: some 340 MB to download and 2.2 GB of
 # disk on a machine that has none of it. tools/demo.sh and tools/check.sh begin with it.
 #
 #   tools/setup.sh [--list]
@@ -59,13 +59,15 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
 # apt ARGUMENT...: apt-get without questions; on stdout what it says, and its progress as "dlstatus:..." and
-# "pmstatus:..." lines (apt's README.progress-reporting).
+# "pmstatus:..." lines (apt's README.progress-reporting). These go to a descriptor of their own, which apt closes for the
+# packages' scripts, opened on the other side of sudo, which closes all but three.
 apt() {
-  "${as_root[@]}" env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -q -o APT::Status-Fd=1 "$@" </dev/null 2>&1
+  "${as_root[@]}" env LC_ALL=C DEBIAN_FRONTEND=noninteractive sh -c 'apt-get -q -o APT::Status-Fd=3 "$@" 3>&1' apt "$@" \
+    </dev/null 2>&1
 }
 # failed WHAT: ends with the last lines that apt-get said.
 failed() {
-  grep -v '^[dp][lm]status:' "$log" | tail -n 20 >&2
+  grep -vE '^(dl|pm)(status|error):' "$log" | tail -n 20 >&2
   echo "setup.sh: error: $1" >&2
   exit 1
 }
@@ -82,18 +84,19 @@ for package in "${missing[@]}"; do
   exit 1
 done
 
-apt install --assume-no --no-install-recommends "${missing[@]}" >"$log" || true # apt-get ends with 1: we said no
-sed -n -e 's/^Need to get /setup.sh: to download: /p' -e 's/^After this operation, /setup.sh: /p' "$log"
-
-# Says every tenth of a stage.
+# Says how much it is, and then every tenth of a stage.
 progress() {
-  local line stage last=""
+  local line stage tenth last=""
   while IFS= read -r line; do
+    case "$line" in
+      "Need to get "*) say "to download: ${line#Need to get }" ;;
+      "After this operation, "*) say "on disk: ${line#After this operation, }" ;;
+    esac
     [[ $line =~ ^(dlstatus|pmstatus):.*:([0-9]+)\.[0-9]+: ]] || continue
     [ "${BASH_REMATCH[1]}" = dlstatus ] && stage="downloaded" || stage="unpacked and set up"
-    [ "$stage $((BASH_REMATCH[2] / 10))" = "$last" ] && continue
-    last="$stage $((BASH_REMATCH[2] / 10))"
-    say "$stage $((BASH_REMATCH[2] / 10 * 10)) % ($SECONDS s)"
+    tenth=$((BASH_REMATCH[2] / 10 * 10))
+    [ "$stage $tenth" = "$last" ] || say "$stage $tenth % ($SECONDS s)"
+    last="$stage $tenth"
   done
 }
 apt install -y --no-install-recommends "${missing[@]}" | tee "$log" | progress || failed "apt-get install failed (above)"
