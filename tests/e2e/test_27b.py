@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The whole 27B (64 layers, 851 tensors, no weights read) in one bucket of 8,192 tokens: built within 4 GB, from every phase's dump to the same bytes, with
+"""The whole 27B (64 layers, 851 tensors, no weights read) in one bucket of 8,192 tokens: built within 4 GiB, from every phase's dump to the same bytes, with
 its memory plan. Prints how long it takes; what it may take is no test's business (tools/bench)."""
 import hashlib
 import re
@@ -47,7 +47,7 @@ class Whole27B(support.TestCase):
             again.unlink()
 
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
-        print(f"\npeak memory of a build: {peak / 1e9:.2f} GB")
+        print(f"\npeak memory of a build: {peak / 2**30:.2f} GiB")
         self.assertLess(peak, LIMIT_BYTES)
 
 

@@ -4,6 +4,7 @@
 #include "models/qwen/Config.h"
 #include "runtime/backends/cpu/CpuDevice.h"
 #include "runtime/backends/cpu/Gemm.h"
+#include "runtime/base/Digits.h"
 #include "runtime/base/File.h"
 #include "runtime/base/Stopwatch.h"
 #include "runtime/data/Buckets.h"
@@ -167,10 +168,7 @@ StatusOr<OpenSession> openSession(const SessionArguments &arguments, const Token
   options.accumulate = kind == EntryKind::Accumulate;
   options.specializer = specializer;
   QRT_ASSIGN_OR_RETURN(open.session, Session::create(std::move(programs), std::move(device), options));
-  int64_t reserved = 0;
-  for (int64_t bytes : open.session->device().reserved())
-    reserved += bytes;
-  fmt::print("memory reserved: {:.3f} GB\n", static_cast<double>(reserved) / 1e9);
+  fmt::print("memory reserved: {}\n", printBytes(totalBytes(open.session->device().reserved())));
 
   if (arguments.scratch) {
     QRT_RETURN_IF_ERROR(initializeWeights(*open.session, arguments.seed));
