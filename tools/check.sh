@@ -1,19 +1,26 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Installs what is missing, builds everything, and runs all tests: the command of the README and of continuous integration.
+# Installs what is missing, builds everything into build/, and runs all tests: the command of the README and of
+# continuous integration.
 #
 #   tools/check.sh [--with-transformers]
 #
-# --with-transformers makes an environment with PyTorch and transformers once (some GB) and runs the comparisons with them too.
+#   --with-transformers   make an environment with PyTorch and transformers once (.venv-transformers/, some GB) and run
+#                         the comparisons with them too; without it they are run where that environment is there
+#   -h, --help            this text
+#
+# Exit codes: 0 all tests passed, 2 wrong usage, another one: a step or a test failed (its messages are above).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+usage() { sed -n '4,13s/^# \{0,1\}//p' tools/check.sh; }
 with_transformers=0
 for argument in "$@"; do
   case "$argument" in
     --with-transformers) with_transformers=1 ;;
-    *) echo "usage: tools/check.sh [--with-transformers]" >&2; exit 2 ;;
+    -h | --help) usage; exit 0 ;;
+    *) echo "check.sh: error: unknown option '$argument' (tools/check.sh --help lists the options)" >&2; exit 2 ;;
   esac
 done
 

@@ -1,20 +1,48 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# From a fresh Debian 12 machine to a trained checkpoint: installs what is missing, builds, and trains a tiny Qwen 3.5 (four layers, three of them gated
-# delta nets) from scratch on the chats in data/. Everything it makes lies in demo/.
+# From a fresh Debian 12 machine to a trained checkpoint: installs what is missing, builds, and trains a tiny Qwen 3.5
+# (four layers, three of them gated delta nets) from scratch on the chats in data/. Everything it makes lies in demo/
+# and build-demo/.
 #
-#   tools/demo.sh [--epochs N]
+#   tools/demo.sh [--epochs N] [--replace]
+#
+#   --epochs N   times through the chats; with fewer it is done sooner and has learned less
+#   --replace    remove the demo/ of an earlier run; without it that is an error
+#   -h, --help   this text
+#
+# Exit codes: 0 done, 1 a step failed (its messages are above), 2 wrong usage.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 epochs=8
+replace=0
+usage() { sed -n '4,14s/^# \{0,1\}//p' tools/demo.sh; }
+wrong_usage() {
+  echo "demo.sh: error: $1 (tools/demo.sh --help lists the options)" >&2
+  exit 2
+}
 while [ $# -gt 0 ]; do
   case "$1" in
-    --epochs) epochs=$2; shift 2 ;;
-    *) echo "usage: tools/demo.sh [--epochs N]" >&2; exit 2 ;;
+    --epochs | --epochs=*)
+      if [ "$1" = --epochs ]; then
+        [ $# -gt 1 ] || wrong_usage "--epochs needs a number"
+        shift
+      fi
+      epochs=${1#--epochs=}
+      [[ $epochs =~ ^[1-9][0-9]{0,5}$ ]] || wrong_usage "--epochs: expected a whole number from 1 to 999999, got '$epochs'"
+      ;;
+    --replace) replace=1 ;;
+    -h | --help) usage; exit 0 ;;
+    *) wrong_usage "unknown option '$1'" ;;
   esac
+  shift
 done
+if [ -e demo ] && [ "$replace" = 0 ]; then
+  echo "demo.sh: error: demo/ is there, from an earlier run. Keep it under another name (mv demo demo-before), or have" \
+    "it removed: tools/demo.sh --replace" >&2
+  exit 1
+fi
 
 start=$SECONDS
 times=()
@@ -49,11 +77,28 @@ stage "train" "$qrun" train --program demo/qwen.qprog --data demo/packed --eval-
 stage "evaluate the export" "$qrun" eval --program demo/qwen.qprog --data demo/eval-packed --weights demo/run/checkpoint
 
 printf '\n== result\n'
-echo "what guessing from frequencies alone would lose (nats a trained token):"
-tools/unigram_entropy.py demo/tokens demo/eval-tokens
-echo "held-out loss of the trained model (nats a trained token):"
-grep -o '"eval_loss":[0-9.]*' demo/run/metrics.jsonl | tail -n 1 | cut -d: -f2
-echo "checkpoint: demo/run/checkpoint (transformers loads it)"
+unigram=$(tools/unigram_entropy.py demo/tokens demo/eval-tokens)
+echo "$unigram"
+guess=$(sed -n 's/^unigram loss .*: \([0-9.]*\) nats$/\1/p' <<<"$unigram")
+loss=$(grep -o '"eval_loss":[0-9.]*' demo/run/metrics.jsonl | tail -n 1 | cut -d: -f2)
+awk -v loss="$loss" -v guess="$guess" 'BEGIN {
+  printf "On conversations that it never saw the trained model loses %.2f nats a trained token;\n", loss
+  printf "guessing from the frequencies of tokens alone would lose %.2f. ", guess
+  print loss < guess ? "So it has learned to predict." : "So it has not learned anything yet: train longer."
+}'
 printf '\n== times\n'
 printf '%s\n' "${times[@]}"
 printf '%-28s %4d s\n' "all" $((SECONDS - start))
+cat <<'END'
+
+== next
+The checkpoint is the Hugging Face folder demo/run/checkpoint. To chat with it in transformers (the first command
+installs PyTorch and transformers in .venv-transformers/, some GB, once):
+
+tools/python_env.sh --with-transformers
+.venv-transformers/bin/python -c '
+from transformers import pipeline
+chat = pipeline("text-generation", "demo/run/checkpoint")
+messages = [{"role": "user", "content": "Hi! How are you?"}]
+print(chat(messages, max_new_tokens=60)[0]["generated_text"][-1]["content"])'
+END

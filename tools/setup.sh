@@ -1,8 +1,27 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Installs what the build and the tools need on Debian 12 and is not there yet. Needs root, or sudo.
+# Installs what the build and the tools need on Debian 12 and is not there yet: some 340 MB to download and 2.2 GB of
+# disk on a machine that has none of it. tools/demo.sh and tools/check.sh begin with it.
+#
+#   tools/setup.sh [--list]
+#
+#   --list       only name the packages that are missing, one a line; installs nothing
+#   -h, --help   this text
+#
+# Needs root or sudo, and Debian 12 with its security updates (the suite bookworm-security): LLVM 22 comes from there.
+# Exit codes: 0 all is there, 1 something could not be installed, 2 wrong usage.
 set -euo pipefail
+
+usage() { sed -n '4,13s/^# \{0,1\}//p' "$0"; }
+list=0
+for argument in "$@"; do
+  case "$argument" in
+    --list) list=1 ;;
+    -h | --help) usage; exit 0 ;;
+    *) echo "setup.sh: error: unknown option '$argument' (tools/setup.sh --help lists the options)" >&2; exit 2 ;;
+  esac
+done
 
 packages=(
   # compiler and build
@@ -19,13 +38,66 @@ missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
 done
-[ ${#missing[@]} -eq 0 ] && exit 0
+if [ "$list" = 1 ]; then
+  [ ${#missing[@]} -eq 0 ] || printf '%s\n' "${missing[@]}"
+  exit 0
+fi
+if [ ${#missing[@]} -eq 0 ]; then
+  echo "setup.sh: all ${#packages[@]} packages are installed"
+  exit 0
+fi
+
+say() { echo "setup.sh: $*"; }
+echo "setup.sh: ${#missing[@]} of ${#packages[@]} packages are missing: ${missing[*]}" | fold -s -w 118
 
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo >/dev/null || { echo "setup.sh: error: installing ${missing[*]} needs root or sudo" >&2; exit 1; }
+  command -v sudo >/dev/null || { echo "setup.sh: error: installing packages needs root or sudo" >&2; exit 1; }
   as_root=(sudo)
 fi
-echo "setup.sh: installing ${missing[*]}"
-"${as_root[@]}" apt-get update -qq
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+# apt ARGUMENT...: apt-get without questions; on stdout what it says, and its progress as "dlstatus:..." and
+# "pmstatus:..." lines (apt's README.progress-reporting). These go to a descriptor of their own, which apt closes for the
+# packages' scripts, opened on the other side of sudo, which closes all but three.
+apt() {
+  "${as_root[@]}" env LC_ALL=C DEBIAN_FRONTEND=noninteractive sh -c 'apt-get -q -o APT::Status-Fd=3 "$@" 3>&1' apt "$@" \
+    </dev/null 2>&1
+}
+# failed WHAT: ends with the last lines that apt-get said.
+failed() {
+  grep -vE '^(dl|pm)(status|error):' "$log" | tail -n 20 >&2
+  echo "setup.sh: error: $1" >&2
+  exit 1
+}
+
+say "reading the package lists"
+apt update >"$log" || failed "apt-get update failed (above)"
+for package in "${missing[@]}"; do
+  apt-cache show --no-all-versions "$package" >/dev/null 2>&1 && continue
+  echo "setup.sh: error: this machine's package lists have no '$package'" >&2
+  case "$package" in
+    *-22*) echo "setup.sh: LLVM 22 comes with the security updates of Debian 12 (the suite bookworm-security of the" \
+      "archive debian-security): add it to /etc/apt/sources.list and run this again" >&2 ;;
+  esac
+  exit 1
+done
+
+# Says how much it is, and then every tenth of a stage.
+progress() {
+  local line stage tenth last=""
+  while IFS= read -r line; do
+    case "$line" in
+      "Need to get "*) say "to download: ${line#Need to get }" ;;
+      "After this operation, "*) say "on disk: ${line#After this operation, }" ;;
+    esac
+    [[ $line =~ ^(dlstatus|pmstatus):.*:([0-9]+)\.[0-9]+: ]] || continue
+    [ "${BASH_REMATCH[1]}" = dlstatus ] && stage="downloaded" || stage="unpacked and set up"
+    tenth=$((BASH_REMATCH[2] / 10 * 10))
+    [ "$stage $tenth" = "$last" ] || say "$stage $tenth % ($SECONDS s)"
+    last="$stage $tenth"
+  done
+}
+apt install -y --no-install-recommends "${missing[@]}" | tee "$log" | progress || failed "apt-get install failed (above)"
+say "installed in $SECONDS s"

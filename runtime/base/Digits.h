@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Numbers for people.
 #ifndef RUNTIME_BASE_DIGITS_H
 #define RUNTIME_BASE_DIGITS_H
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace qrt {
 
-/// A number for people: "1,234,567".
+/// "1,234,567".
 std::string groupDigits(int64_t number);
+
+/// "1 document", "2,000 documents": of things whose plural ends in an s.
+std::string countOf(int64_t number, std::string_view thing);
+
+/// An amount of memory in the one unit that all programs print: "0.004 GiB" of 2^30 bytes.
+std::string printGib(int64_t bytes);
+
+/// The exact amount too: "4,819,968 bytes (0.004 GiB)".
+std::string printBytes(int64_t bytes);
 
 } // namespace qrt
 

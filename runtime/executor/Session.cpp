@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/executor/Session.h"
 
+#include "runtime/base/Digits.h"
 #include "runtime/base/IgnoredLabel.h"
 #include "runtime/data/Buckets.h"
 #include "runtime/executor/SegmentTable.h"
@@ -49,29 +50,26 @@ StatusOr<std::unique_ptr<Session>> Session::create(std::vector<Program> programs
 Status Session::reserve(std::span<const Program> programs) {
   SpaceBytes bytes{};
   for (const Program &program : programs) {
-    SpaceBytes its = program.spaceBytes();
+    SpaceBytes its = program.spaceBytes(options_.accumulate);
     for (int space = 0; space < kNumSpaces; ++space)
       bytes[space] = std::max(bytes[space], its[space]);
   }
-  if (!options_.accumulate)
-    bytes[static_cast<int>(Space::Gradients)] = 0;
   if (options_.specializer) {
     int64_t &io = bytes[static_cast<int>(Space::Io)];
     for (const Program &program : programs)
       for (const Entry &entry : program.entries())
         io = std::max(io, largestIo(entry.bucket.tokens));
   }
-  int64_t total = 0;
+  // A program's spaces are far below the overflow.
+  int64_t total = totalBytes(bytes);
   std::string list;
-  for (int space = 0; space < kNumSpaces; ++space) {
-    // A program's spaces are far below the overflow.
-    total += bytes[space];
-    list += fmt::format("{}{} {}", space == 0 ? "" : ", ", bytes[space], spaceName(static_cast<Space>(space)));
-  }
+  for (int space = 0; space < kNumSpaces; ++space)
+    list +=
+        fmt::format("{}{} {}", space == 0 ? "" : ", ", spaceName(static_cast<Space>(space)), printGib(bytes[space]));
   int64_t limit = options_.memoryLimit > 0 ? options_.memoryLimit : device_->memoryBytes();
   if (limit > 0 && total > limit)
-    return error(StatusCode::ResourceExhausted, "{}: needs {} bytes of memory ({}), which is {} more than the {} of {}",
-                 programs[0].source(), total, list, total - limit, limit,
+    return error(StatusCode::ResourceExhausted, "{}: needs {}: {}; that is {} more than the {} of {}",
+                 programs[0].source(), printBytes(total), list, printGib(total - limit), printBytes(limit),
                  options_.memoryLimit > 0 ? "the limit" : "this machine");
   return device_->reserve(bytes);
 }
@@ -84,7 +82,7 @@ Status Session::addProgram(Program given) {
   auto program = std::make_unique<const Program>(std::move(given));
   std::vector<Prepared> added;
   for (const Entry &entry : program->entries()) {
-    if (!uses(entry) || find(entry.kind, entry.bucket))
+    if (!isNeeded(entry.kind, options_.accumulate) || find(entry.kind, entry.bucket))
       continue;
     QRT_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable, device_->prepare(*program, entry));
     added.push_back({&entry, std::move(executable)});

@@ -96,9 +96,6 @@ private:
   Session(std::unique_ptr<Device> device, const SessionOptions &options)
       : device_(std::move(device)), options_(options) {}
   Status reserve(std::span<const Program> programs);
-  bool uses(const Entry &entry) const {
-    return options_.accumulate || (entry.kind != EntryKind::Accumulate && entry.kind != EntryKind::Apply);
-  }
   const Prepared *find(EntryKind kind, const BucketShape &bucket) const;
   void fillArguments(const Entry &entry);
 

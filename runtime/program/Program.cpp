@@ -118,9 +118,11 @@ const Entry *Program::findEntry(EntryKind kind, const BucketShape &bucket) const
   return nullptr;
 }
 
-SpaceBytes Program::spaceBytes() const {
-  SpaceBytes bytes{stateBytes_, gradientBytes_, 0, 0};
+SpaceBytes Program::spaceBytes(bool accumulate) const {
+  SpaceBytes bytes{stateBytes_, accumulate ? gradientBytes_ : 0, 0, 0};
   for (const Entry &entry : entries_) {
+    if (!isNeeded(entry.kind, accumulate))
+      continue;
     int64_t &io = bytes[static_cast<int>(Space::Io)], &transient = bytes[static_cast<int>(Space::Transient)];
     io = std::max(io, entry.ioBytes);
     transient = std::max(transient, entry.transientBytes);

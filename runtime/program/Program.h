@@ -22,6 +22,12 @@ std::string_view spaceName(Space space);
 enum class EntryKind : uint8_t { Step = 1, Accumulate = 2, Apply = 3, Eval = 4 };
 std::string_view entryKindName(EntryKind kind);
 
+/// Whether a run may need entries of this kind: one that accumulates gradients over micro-batches needs all (a step of a
+/// single row is taken as one), another takes each row as a step and evaluates.
+constexpr bool isNeeded(EntryKind kind, bool accumulate) {
+  return accumulate || kind == EntryKind::Step || kind == EntryKind::Eval;
+}
+
 enum class ArgumentRole : uint8_t { Ids, Labels, EmbeddingOrder, Segments, InverseTokens, Hyper, Seed };
 constexpr int kNumArgumentRoles = 7;
 std::string_view argumentRoleName(ArgumentRole role);
@@ -34,6 +40,7 @@ enum class InitKind : uint8_t { Zeros, Ones, Normal, LogUniform };
 
 /// Bytes of each space, indexed by Space.
 using SpaceBytes = std::array<int64_t, kNumSpaces>;
+constexpr int64_t totalBytes(const SpaceBytes &spaces) { return spaces[0] + spaces[1] + spaces[2] + spaces[3]; }
 
 /// A strided tensor in a space. `end` is the byte after the last one it touches.
 struct Slice {
@@ -199,8 +206,9 @@ public:
   /// The entry of this kind and bucket, null if there is none. Apply has the empty bucket.
   const Entry *findEntry(EntryKind kind, const BucketShape &bucket) const;
 
-  /// What the spaces must hold for any entry; Gradients: what they hold if micro-batches accumulate.
-  SpaceBytes spaceBytes() const;
+  /// What the spaces hold in a run: Gradients only where it accumulates them over micro-batches; Io and Transient what
+  /// the largest of the entries needs.
+  SpaceBytes spaceBytes(bool accumulate) const;
 
 private:
   friend class ProgramDecoder;

@@ -4,23 +4,13 @@
 #include "runtime/base/Digits.h"
 #include "runtime/base/Json.h"
 #include "runtime/kernels/Signature.h"
+#include "runtime/program/Memory.h"
 
 #include <algorithm>
 #include <map>
 
 namespace qrt {
 namespace {
-
-/// The exact bytes, and what that is in a larger unit.
-std::string printBytes(int64_t bytes) {
-  constexpr std::pair<int64_t, std::string_view> kUnits[] = {
-      {int64_t{1} << 30, "GiB"}, {int64_t{1} << 20, "MiB"}, {1 << 10, "KiB"}};
-  for (auto [size, unit] : kUnits)
-    if (bytes >= size)
-      return fmt::format("{} ({:.2f} {})", groupDigits(bytes), static_cast<double>(bytes) / static_cast<double>(size),
-                         unit);
-  return groupDigits(bytes);
-}
 
 class ReportWriter {
 public:
@@ -29,7 +19,7 @@ public:
   std::string run(bool instructions) {
     header();
     parameters();
-    memory();
+    text_ += "\n" + memoryReport(program_);
     for (const Entry &entry : program_.entries())
       describe(entry, instructions);
     return std::move(text_);
@@ -58,8 +48,8 @@ private:
       trained += parameter.frozen ? 0 : parameter.elements;
       width = std::max(width, std::min<size_t>(parameter.name.size(), 60));
     }
-    line("\n{} parameters with {} elements, {} of them trained",
-         groupDigits(static_cast<int64_t>(program_.parameters().size())), groupDigits(elements), groupDigits(trained));
+    line("\n{} with {}, {} of them trained", countOf(static_cast<int64_t>(program_.parameters().size()), "parameter"),
+         countOf(elements, "element"), groupDigits(trained));
     line("  {:{}}  {:18}  {:6}  {:8}  {:6}  {:7}  {:5}  {}", "name", width, "shape", "weight", "gradient", "master",
          "moments", "decay", "pack");
     for (const Parameter &parameter : program_.parameters()) {
@@ -74,32 +64,6 @@ private:
                              : "no",
            parameter.pack < 0 ? "-" : program_.packs()[static_cast<size_t>(parameter.pack)].name);
     }
-  }
-
-  void memory() {
-    int64_t bytes[kNumParameterParts] = {};
-    for (const Parameter &parameter : program_.parameters())
-      for (int part = 0; part < kNumParameterParts; ++part)
-        if (parameter.parts[part])
-          bytes[part] += parameter.elements * byteSize(parameter.parts[part]->dtype);
-    auto of = [&](ParameterPart part) { return bytes[static_cast<int>(part)]; };
-    int64_t moments = of(ParameterPart::ExpAvg) + of(ParameterPart::ExpAvgSq), counters = 2 * byteSize(DType::I64);
-    SpaceBytes spaces = program_.spaceBytes();
-    auto total = [&](Space space) { return spaces[static_cast<int>(space)]; };
-    auto row = [&](std::string_view what, int64_t amount) { line("  {:26}  {:>32}", what, printBytes(amount)); };
-    line("\nmemory in bytes");
-    row("state", total(Space::State));
-    row("  weights", of(ParameterPart::Weight));
-    row("  masters", of(ParameterPart::Master));
-    row("  moments", moments);
-    row("  counters", counters);
-    row("  alignment",
-        total(Space::State) - of(ParameterPart::Weight) - of(ParameterPart::Master) - moments - counters);
-    row("transient, largest entry", total(Space::Transient));
-    row("io, largest entry", total(Space::Io));
-    row("in all", total(Space::State) + total(Space::Transient) + total(Space::Io));
-    row("gradients, if accumulated", total(Space::Gradients));
-    row("  and in all", total(Space::State) + total(Space::Transient) + total(Space::Io) + total(Space::Gradients));
   }
 
   double flops(const Entry &entry, const Instruction &instruction) const {
@@ -127,12 +91,14 @@ private:
       sum += its;
       all += its;
     }
-    line("\nentry {}: {} instructions, {:.3g} floating-point operations, transient {}, io {}", entry.name(),
-         entry.instructions.size(), all, printBytes(entry.transientBytes), printBytes(entry.ioBytes));
+    line("\nentry {}: {}, {:.3g} FLOP, transient {}, io {}", entry.name(),
+         countOf(static_cast<int64_t>(entry.instructions.size()), "instruction"), all, printBytes(entry.transientBytes),
+         printBytes(entry.ioBytes));
+    line("  {:26}  {:>6}  {:>10}", "kernel", "calls", "FLOP");
     for (const auto &[name, kind] : kinds)
       line("  {:26}  {:6}  {:10.3g}", name, kind.first, kind.second);
     if (!entry.debug.empty())
-      line("  {} values that can be dumped", entry.debug.size());
+      line("  {} that can be dumped", countOf(static_cast<int64_t>(entry.debug.size()), "value"));
     if (!instructions)
       return;
     for (size_t i = 0; i < entry.instructions.size(); ++i) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/train/Metrics.h"
 
+#include "runtime/base/Digits.h"
 #include "runtime/base/Json.h"
 
 #include <algorithm>
@@ -107,10 +108,9 @@ void Progress::step(const StepMetrics &m) {
   if (m.skipped)
     message(fmt::format("step {}: the gradient norm is {}: nothing was updated", m.step, m.gradNorm));
   std::string numbers = fmt::format(
-      "loss {:.4f}  grad {:.3f}  lr {:.2e}  {:.0f} ms  tok/s {:.0f} trained, {:.0f} real, {:.0f} slot  {:.2f} GB",
-      m.loss, m.gradNorm, m.learningRate, m.milliseconds, perSecond(m.trainedTokens, m.milliseconds),
-      perSecond(m.realTokens, m.milliseconds), perSecond(m.slotTokens, m.milliseconds),
-      static_cast<double>(m.memoryBytes) / 1e9);
+      "loss {:.4f}  grad {:.3f}  lr {:.2e}  {:.0f} ms  tok/s {:.0f} trained, {:.0f} real, {:.0f} slot  {}", m.loss,
+      m.gradNorm, m.learningRate, m.milliseconds, perSecond(m.trainedTokens, m.milliseconds),
+      perSecond(m.realTokens, m.milliseconds), perSecond(m.slotTokens, m.milliseconds), printGib(m.memoryBytes));
   if (m.compileMilliseconds > 0)
     numbers += fmt::format("  compile {:.0f} ms", m.compileMilliseconds);
   if (!terminal_) {

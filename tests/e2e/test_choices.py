@@ -54,9 +54,9 @@ class Choices(support.TestCase):
         config = self.work / "run.toml"
         config.write_text('lr = 0.25\nschedule = "linear"\nmicro-batches = 2\n')
         printed = support.run("qrun", "train", "--config", config, "--program", "p.qprog", "--data", "d", "--out", "o", "--lr", 0.5, "--print-config")
-        self.assertRegex(printed, r"(?m)^lr=0.5$")
-        self.assertRegex(printed, r"(?m)^schedule=\"linear\"$")
-        self.assertRegex(printed, r"(?m)^micro-batches=2$")
+        self.assertRegex(printed, r"(?m)^lr = 0.5$")
+        self.assertRegex(printed, r"(?m)^schedule = \"linear\"$")
+        self.assertRegex(printed, r"(?m)^micro-batches = 2$")
         config.write_text(printed)
         self.assertEqual(support.run("qrun", "train", "--config", config, "--print-config"), printed)
         config.write_text("lrr = 1\n")

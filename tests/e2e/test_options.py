@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Options that make no sense are refused before anything is done, and none is ignored in silence."""
 import json
+import re
 import shutil
+import subprocess
 import unittest
 
 import support
@@ -27,7 +29,7 @@ class TrainOptions(support.TestCase):
         for option, values in {"--lr": ("nan", "inf", "1e400", "1e39", "-1"), "--clip": ("nan", "-1"), "--beta1": ("1", "nan", "-0.1"),
                                "--beta2": ("1", "2"), "--eps": ("0", "-1", "nan"), "--weight-decay": ("-1", "nan"), "--warmup": ("-1",),
                                "--eval-every": ("-1",), "--micro-batches": ("0", "-3"), "--threads": ("-1", "1000000"), "--steps": ("-1",),
-                               "--epochs": ("-1",)}.items():
+                               "--epochs": ("-1", "1.5", "0x10"), "--seed": ("-1", "1e3", "99999999999999999999")}.items():
             for value in values:
                 with self.subTest(f"{option} {value}"):
                     self.assert_fails(2, option, *self.train(option, value))
@@ -45,9 +47,31 @@ class TrainOptions(support.TestCase):
         self.assertEqual(support.metrics(again), support.metrics(self.work / "run"))
         self.assertEqual([line["lr"] for line in support.metrics(again)][0], 1.25e-4)
         self.assertEqual([line["lr"] for line in support.metrics(other)][0], 1e-3)
-        config.write_text('learning-rate = 1\n' + config.read_text())
-        self.assert_fails(2, "learning-rate", "qrun", "train", "--config", config)
-        self.assert_fails(2, "nowhere.toml", *self.train("--config", self.work / "nowhere.toml"))
+        self.assert_fails(2, "--config: .*nowhere.toml: no such file", *self.train("--config", self.work / "nowhere.toml"))
+        self.assert_fails(2, "--config: .*expected a file", *self.train("--config", self.work))
+
+    def test_mistakes_in_a_config_file(self):
+        """Named with the file, the line, the key and what was expected."""
+        config = self.work / "run.toml"
+        for text, message in (("\nlearning-rate = 1", "run.toml:2: qrun train has no option --learning-rate"),
+                              ("print-config = true", "run.toml:1: qrun train has no option --print-config"),
+                              ('lr = "fast"', "run.toml:1: --lr: expected a number, got 'fast'"),
+                              ("lr = fast", "run.toml:1: lr: expected .* got 'fast'"),
+                              ("steps = true", r"run.toml:1: steps: expected a value \(N\), got 'true'"),
+                              ("steps = [1, 2]", "run.toml:1: steps: expected one value, got a list of 2"),
+                              ("scratch = 1", "run.toml:1: scratch: expected true or false, got '1'"),
+                              ("[train]", "run.toml:1: .*without sections"),
+                              ("steps = 1\nepochs = 1", "--steps excludes --epochs")):
+            with self.subTest(text):
+                config.write_text(text)
+                self.assert_fails(2, message, *self.train("--config", config))
+
+    def test_command_line_wins_over_what_it_excludes(self):
+        config = self.work / "run.toml"
+        config.write_text("epochs = 3\n")
+        printed = support.run(*self.train("--config", config, "--steps", 5, "--print-config"))
+        self.assertIn("steps = 5\n", printed)
+        self.assertNotRegex(printed, "(?m)^epochs")
 
     def test_eval_every_without_data(self):
         self.assert_fails(2, "--eval-data", *self.train("--steps", 1, "--eval-every", 1))
@@ -122,7 +146,56 @@ class BuildOptions(support.TestCase):
         self.assert_fails(2, "--buckets or --data", "qcc", "build", self.module, "-o", program)
         self.assert_fails(2, "--layers", "qcc", "import", "--size", "27b", "--layers", 0)
         self.assert_fails(1, "nowhere.*No such file", "qcc", "build", self.work / "nowhere", "--buckets", "64", "-o", program)
-        self.assert_fails(1, "directory", "qcc", "build", self.work, "--buckets", "64", "-o", program)
+        self.assert_fails(2, "--memory.*--compile-to fused", "qcc", "build", self.module, "--buckets", "64", "--memory", "8GiB", "--compile-to", "fused")
+        self.assert_fails(2, "--memory: expected an amount like 80GiB", "qcc", "build", self.module, "--buckets", "64", "--memory", "lots", "-o", program)
+
+    def test_wrong_kinds_say_the_command_they_are_for(self):
+        program, golden = self.work / "x.qprog", support.GOLDEN / CASE
+        support.run("qcc", "build", self.module, "--buckets", "64", "-o", program)
+        vocab, packed = support.vocabulary(CASE), self.work / "packed"
+        support.write_packed(packed, [support.random_documents(1, [40, 24], vocab)], 64, vocab)
+        for source, message in ((golden, f"got a Hugging Face folder; `qcc import {golden} -o model.mlir`"), (self.work, "got a folder"),
+                                (golden / "config.json", "got a JSON file; `qcc import "), (golden / "model.safetensors", "got a safetensors file"),
+                                (program, f"got a compiled program; `qrun inspect {program}`"), (packed, f"got a folder of packed data; .*--data {packed}")):
+            with self.subTest(f"build {source}"):
+                self.assert_fails(2, re.escape(f"{source}: expected a module (.mlir), ") + message, "qcc", "build", source, "--buckets", "64", "-o", self.work / "y.qprog")
+        for source, message in ((self.module, f"got a module; `qcc build {self.module} "), (program, "got a compiled program"),
+                                (self.work, "got a folder without a config.json"), (packed, "got a folder of packed data")):
+            with self.subTest(f"import {source}"):
+                self.assert_fails(2, f"{source}: expected a Hugging Face folder or a config.json, {message}", "qcc", "import", source)
+        self.assert_fails(1, "nowhere.*No such file", "qcc", "import", self.work / "nowhere")
+        self.assert_fails(2, "--data: .*expected a folder of packed data, got a module", "qcc", "build", self.module, "--data", self.module, "-o", program)
+
+    def test_output(self):
+        """What was written is said in a line, on standard output only where that is not the result."""
+        self.assertRegex(support.run("qcc", "import", support.GOLDEN / CASE, "-o", self.module, "--dtype", "bf16"), r"^\S+model\.mlir: 4 layers, 55 parameters with [0-9,]+ elements, bf16\n$")
+        program = self.work / "x.qprog"
+        self.assertRegex(support.run("qcc", "build", self.module, "--buckets", "64,96", "-o", program), r"x\.qprog: program for cpu, 2 buckets: 64, 96\n")
+        done = subprocess.run([support.BIN / "qcc", "build", self.module, "--buckets", "64,96", "-o", "-"], capture_output=True, check=True)
+        self.assertEqual(done.stdout, program.read_bytes())
+        self.assertIn(b"a run of one micro-batch a step", done.stderr)
+
+    def test_memory(self):
+        """The plan of the build, of `qrun inspect` and of a run are the same; a budget that is too small fails, and nothing is written."""
+        program = self.work / "x.qprog"
+        built = support.run("qcc", "build", self.module, "--buckets", "64", "-o", program)
+        table = re.search(r"memory  .*?(?=  entry )", built, re.DOTALL).group()
+        self.assertIn(table, support.run("qrun", "inspect", program))
+        one, many = (int(number.replace(",", "")) for number in re.findall(r"^  a run \D+ ([\d,]+) ", table, re.MULTILINE))
+        self.assertLess(one, many)
+        vocab, packed = support.vocabulary(CASE), self.work / "packed"
+        support.write_packed(packed, [support.random_documents(1, [40, 24], vocab)] * 2, 64, vocab)
+        for rows, expected in ((1, one), (2, many)):
+            output = support.run("qrun", "train", "--program", program, "--data", packed, "--weights", support.GOLDEN / CASE, "--out", self.work / f"run{rows}",
+                                 "--steps", 1, "--micro-batches", rows, "--no-compile")
+            self.assertIn(f"memory reserved: {expected:,} bytes", output)
+        program.unlink()
+        build = ["qcc", "build", self.module, "--buckets", "64", "-o", program, "--memory"]
+        self.assert_fails(1, f"(?s)short by .*needs {one:,} bytes .* more than {one - 1:,} bytes.*nothing is written", *build, one - 1)
+        self.assertFalse(program.exists())
+        self.assertRegex(support.run(*build, one), r"(?s)one micro-batch a step .* fits\n.*accumulates micro-batches .* short by [0-9,]+ bytes \(0.001 GiB\)\n")
+        self.assertTrue(program.exists())
+        self.assertEqual(support.run(*build, many).count("  fits\n"), 2)
 
     def test_diagnostics_are_short(self):
         """An error about a module does not print the module."""

@@ -4,10 +4,13 @@
 #include "compiler/Explain.h"
 #include "compiler/Pipeline.h"
 #include "compiler/emit/EmitProgram.h"
-#include "compiler/emit/MemoryReport.h"
 #include "dialects/step/Step.h"
+#include "runtime/base/Digits.h"
+#include "runtime/base/File.h"
 #include "runtime/data/Buckets.h"
 #include "runtime/program/Program.h"
+#include "tools/cli/PathKind.h"
+#include "tools/qcc/MemoryPlan.h"
 #include "tools/qcc/Output.h"
 
 #include "llvm/Support/SourceMgr.h"
@@ -34,26 +37,64 @@ static StatusOr<PipelineOptions> pipelineOptions(const BuildOptions &options) {
     QRT_ASSIGN_OR_RETURN(pipeline.buckets, qrt::parseBuckets(options.buckets));
   }
   if (!options.data.empty()) {
+    qrt::PathKind kind = qrt::pathKind(options.data);
+    if (kind == qrt::PathKind::Missing)
+      return qrt::checkReadable(options.data).withContext("--data");
+    bool isDamaged = kind != qrt::PathKind::Tokens && qrt::pathExists(qrt::joinPath(options.data, "manifest.json"));
+    if (kind != qrt::PathKind::Packed && !isDamaged)
+      return qrt::error(StatusCode::InvalidUsage, "--data: {}; `qrun pack {} --out packed/` makes one",
+                        qrt::expectedPath(options.data, "a folder of packed data"),
+                        kind == qrt::PathKind::Tokens ? options.data : "tokens/");
     QRT_ASSIGN_OR_RETURN(qrt::Manifest manifest, qrt::readManifest(options.data));
-    if (manifest.kind != qrt::DataKind::Packed)
-      return qrt::error(StatusCode::InvalidUsage, "--data: {} holds {} data; `qrun pack` makes rows of it",
-                        options.data, qrt::dataKindName(manifest.kind));
     pipeline.buckets = qrt::chooseBuckets(manifest);
   }
   return pipeline;
 }
 
-/// "141GB", "80GiB", "512MB" or a number of bytes.
-static StatusOr<int64_t> parseBytes(const std::string &text) {
-  const std::pair<llvm::StringRef, double> units[] = {
-      {"GiB", 0x1p30}, {"MiB", 0x1p20}, {"GB", 1e9}, {"MB", 1e6}, {"", 1}};
-  for (auto &[unit, size] : units) {
-    llvm::StringRef number = text;
-    double value;
-    if (number.consume_back(unit) && !number.trim().getAsDouble(value) && value > 0 && value * size < 0x1p62)
-      return static_cast<int64_t>(value * size);
+/// What is no module says which command it is for.
+static Status checkInput(const std::string &path) {
+  if (path == "-")
+    return Status();
+  std::string hint;
+  switch (qrt::pathKind(path)) {
+  case qrt::PathKind::HuggingFace:
+  case qrt::PathKind::Json:
+    hint = fmt::format("`qcc import {} -o model.mlir` makes a module of it", path);
+    break;
+  case qrt::PathKind::Run:
+    hint = fmt::format("`qcc import {} -o model.mlir` makes a module of its checkpoint",
+                       qrt::joinPath(path, "checkpoint"));
+    break;
+  case qrt::PathKind::Packed:
+    hint =
+        fmt::format("that goes with --data, beside the module: `qcc build model.mlir --data {} -o model.qprog`", path);
+    break;
+  case qrt::PathKind::Tokens:
+    hint = fmt::format("`qrun pack {} --out packed/` makes packed data of it, which --data takes", path);
+    break;
+  case qrt::PathKind::Program:
+    hint = fmt::format("`qrun inspect {}` shows it", path);
+    break;
+  case qrt::PathKind::Folder:
+  case qrt::PathKind::Safetensors:
+  case qrt::PathKind::JsonLines:
+    hint = "`qcc import HF_DIR -o model.mlir` writes one";
+    break;
+  case qrt::PathKind::Missing:
+  case qrt::PathKind::File:
+  case qrt::PathKind::Module:
+    return qrt::checkReadable(path);
   }
-  return qrt::error(StatusCode::InvalidUsage, "--memory: expected an amount like 141GB or 80GiB, got {}", text);
+  return qrt::error(StatusCode::InvalidUsage, "{}; {}", qrt::expectedPath(path, "a module (.mlir)"), hint);
+}
+
+/// "1 bucket: 8192".
+static std::string describeBuckets(const qrt::Program &program) {
+  std::vector<std::string> buckets;
+  for (const qrt::Entry &entry : program.entries())
+    if (entry.kind == qrt::EntryKind::Step)
+      buckets.push_back(qrt::printBucket(entry.bucket));
+  return fmt::format("{}: {}", qrt::countOf(static_cast<int64_t>(buckets.size()), "bucket"), fmt::join(buckets, ", "));
 }
 
 Status build(const BuildOptions &options) {
@@ -61,13 +102,19 @@ Status build(const BuildOptions &options) {
   if (!until)
     return qrt::error(StatusCode::InvalidUsage, "--compile-to: there is no phase {}", options.compileTo);
   if (*until == Phase::Program && options.output.empty())
-    return qrt::error(StatusCode::InvalidUsage, "-o: a program needs a file to go to");
+    return qrt::error(StatusCode::InvalidUsage, "expected -o FILE.qprog: where the program is to be written");
+  if (*until != Phase::Program && !options.memory.empty())
+    return qrt::error(StatusCode::InvalidUsage, "--memory: only a program has a memory plan, got --compile-to {}",
+                      options.compileTo);
+  QRT_RETURN_IF_ERROR(checkInput(options.input));
   QRT_ASSIGN_OR_RETURN(PipelineOptions pipeline, pipelineOptions(options));
   std::optional<int64_t> budget;
   if (!options.memory.empty()) {
-    QRT_ASSIGN_OR_RETURN(budget, parseBytes(options.memory));
+    QRT_ASSIGN_OR_RETURN(budget, parseMemory(options.memory));
   }
 
+  // Standard output may be the result's.
+  llvm::raw_ostream &report = isStandardOutput(options.output) ? llvm::errs() : llvm::outs();
   // One thread: remarks of passes that run in parallel race, and the order of diagnostics would change.
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.loadDialect<qt::QtDialect, step::StepDialect, mlir::func::FuncDialect>();
@@ -79,9 +126,6 @@ Status build(const BuildOptions &options) {
   if (options.explain)
     explanation.emplace(context);
 
-  if (options.input != "-") {
-    QRT_RETURN_IF_ERROR(qrt::checkReadable(options.input));
-  }
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceFile<mlir::ModuleOp>(options.input, sources, &context);
   if (!module)
     return qrt::error(StatusCode::InvalidData, "{}: not a module of this compiler (see above)", options.input);
@@ -94,7 +138,7 @@ Status build(const BuildOptions &options) {
     // Costs are those of the entry functions as they will run, before they become instructions.
     mlir::LogicalResult compiled = compileTo(*module, std::min(last, Phase::Fused), pipeline);
     // A model that got stuck is the one to explain.
-    explanation->print(*module, llvm::outs());
+    explanation->print(*module, report);
     if (mlir::failed(compiled))
       return qrt::error(StatusCode::InvalidData, "{}: the build failed (see above)", options.input);
   }
@@ -108,15 +152,23 @@ Status build(const BuildOptions &options) {
     return writeOutput(options.output, text);
   }
 
-  mlir::FailureOr<std::vector<uint8_t>> program = emitProgram(*module);
-  if (mlir::failed(program))
+  mlir::FailureOr<std::vector<uint8_t>> emitted = emitProgram(*module);
+  if (mlir::failed(emitted))
     return qrt::error(StatusCode::InvalidData, "{}: the build failed (see above)", options.input);
   // The runtime's verifier has the last word, before anything is written.
-  std::vector<uint8_t> bytes = std::move(*program);
-  QRT_RETURN_IF_ERROR(qrt::Program::fromBytes(bytes, options.output).status());
+  std::vector<uint8_t> bytes = std::move(*emitted);
+  QRT_ASSIGN_OR_RETURN(qrt::Program program, qrt::Program::fromBytes(bytes, options.output));
+  std::string plan = memoryPlan(program, findTransientPeaks(*module), budget);
+  if (Status fits = budget ? checkBudget(program, *budget) : Status(); !fits.ok()) {
+    report << plan;
+    report.flush();
+    return fits;
+  }
   // Written first: a reader of the report may go away before its end.
   QRT_RETURN_IF_ERROR(writeOutput(options.output, {reinterpret_cast<const char *>(bytes.data()), bytes.size()}));
-  printMemoryReport(reportMemory(*module), llvm::outs(), budget);
+  report << (isStandardOutput(options.output) ? "" : options.output + ": ") << "program for " << options.target << ", "
+         << describeBuckets(program) << "\n\n"
+         << plan;
   return Status();
 }
 

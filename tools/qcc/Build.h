@@ -21,7 +21,7 @@ struct BuildOptions {
   std::string states;
   std::string remat;
   std::string disabledKernel;
-  /// The memory of the machine it is for, like "141GB": says whether the program fits.
+  /// The memory of the machine it is for, like "80GiB": an error if the program does not fit.
   std::string memory;
   bool explain = false;
 };

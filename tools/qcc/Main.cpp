@@ -1,63 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // qcc: the compiler's command line.
+#include "tools/cli/CommandLine.h"
+#include "tools/cli/Numbers.h"
 #include "tools/qcc/Build.h"
 #include "tools/qcc/Import.h"
 
-#include <CLI/CLI.hpp>
-#include <cstdio>
-
 int main(int argc, char **argv) {
-  CLI::App app("qcc: compiles the training of a Qwen model into step programs");
+  CLI::App app("qcc: compiles the training of a Qwen model into step programs", "qcc");
   app.require_subcommand(1);
 
   qcc::ImportOptions import;
   CLI::App *importCommand = app.add_subcommand("import", "Write a model as MLIR");
   importCommand->add_option("source", import.source, "A Hugging Face folder, or a config.json")->type_name("HF_DIR");
-  importCommand->add_option("--size", import.size, "A published size instead: 0.8b, 2b, 4b, 9b, 27b")
+  importCommand->add_option("--size", import.size, "A published size instead: 0.8b, 2b, 4b, 9b or 27b")
       ->type_name("NAME");
-  importCommand->add_option("--layers", import.layers, "Keep this many layers")->type_name("N");
-  importCommand->add_option("--dtype", import.dtype, "Storage of weights and activations: bf16 or f32")
+  qrt::addNumber(*importCommand, "--layers", import.layers, "Keep this many layers, or repeat the pattern beyond them");
+  importCommand
+      ->add_option("--dtype", import.dtype, "Storage of weights and activations: bf16 or f32 (default: the config's)")
       ->type_name("TYPE");
-  importCommand->add_option("-o,--output", import.output, "Where to write, - for standard output")->type_name("FILE");
-  importCommand->add_flag("--bytecode", import.bytecode, "Write MLIR bytecode");
+  importCommand->add_option("-o,--output", import.output, "The module to write (default: standard output)")
+      ->type_name("FILE.mlir");
+  importCommand->add_flag("--bytecode", import.bytecode, "Write MLIR bytecode instead of text");
 
   qcc::BuildOptions build;
   CLI::App *buildCommand = app.add_subcommand("build", "Compile a model into step programs");
-  buildCommand->add_option("model", build.input, "A module of any phase")->required()->type_name("FILE.mlir");
-  buildCommand->add_option("-o,--output", build.output, "The program, or the dump (- or nothing: standard output)")
+  buildCommand->add_option("model", build.input, "The model, or a dump of any phase; - for standard input")
+      ->required()
+      ->type_name("FILE.mlir");
+  buildCommand
+      ->add_option("-o,--output", build.output,
+                   "What to write: the program (needed), or with --compile-to the module (default: standard output)")
       ->type_name("FILE");
-  buildCommand->add_option("--target", build.target, "What runs it: cpu")->capture_default_str();
-  buildCommand->add_option("--buckets", build.buckets,
-                           "TOKENS or TOKENSxDOCUMENTSxLONGESTxTRAINED, separated by commas");
-  buildCommand->add_option("--data", build.data, "Packed data whose rows say which buckets to build")->type_name("DIR");
-  buildCommand->add_option("--states", build.states,
-                           "Optimizer states of bf16 weights: f32 (master and moments) or bf16");
-  buildCommand->add_option("--remat", build.remat, "What the backward pass computes again: none or memory-bound");
+  buildCommand->add_option("--target", build.target, "What runs it: cpu")->capture_default_str()->type_name("NAME");
+  buildCommand
+      ->add_option("--buckets", build.buckets,
+                   "Shapes of rows to build for, separated by commas: TOKENS takes any row of so many, "
+                   "TOKENSxDOCUMENTSxLONGESTxTRAINED is exact")
+      ->type_name("LIST");
+  buildCommand->add_option("--data", build.data, "Packed data whose rows say which buckets to build, at most four")
+      ->type_name("DIR");
+  buildCommand
+      ->add_option("--states", build.states,
+                   "Optimizer states of bf16 weights: f32 (master and moments; default) or bf16")
+      ->type_name("TYPE");
+  buildCommand
+      ->add_option("--remat", build.remat, "What the backward pass computes again: none (default) or memory-bound")
+      ->type_name("POLICY");
   buildCommand
       ->add_option("--compile-to", build.compileTo,
-                   "Stop after a phase and print the module: model, raised, formed, grad, bucketed, sharded, fused, "
-                   "remat, planned")
+                   "Stop after a phase and write the module: model, raised, formed, grad, bucketed, sharded, fused, "
+                   "remat or planned")
       ->type_name("PHASE");
-  buildCommand->add_option("--memory", build.memory, "Say whether the program fits this much memory")
-      ->type_name("141GB");
+  buildCommand
+      ->add_option("--memory", build.memory,
+                   "Fail, and write nothing, if a run of one micro-batch a step needs more than this: 80GiB, 141GB")
+      ->type_name("SIZE");
   buildCommand->add_flag("--explain", build.explain, "Print what each layer became, its costs, and what was missed");
-  buildCommand->add_option("--disable-kernel", build.disabledKernel, "Take the target not to have this kernel")
+  buildCommand
+      ->add_option("--disable-kernel", build.disabledKernel,
+                   "Take the target not to have this kernel: shows that nothing falls back")
       ->type_name("NAME");
 
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-
-  qrt::Status status;
-  if (importCommand->parsed())
-    status = qcc::importModel(import);
-  if (buildCommand->parsed())
-    status = qcc::build(build);
-  if (status.ok())
-    return 0;
-  std::fprintf(stderr, "qcc: error: %s\n", status.message().c_str());
-  return status.code() == qrt::StatusCode::InvalidUsage ? 2 : 1;
+  if (std::optional<int> end = qrt::parseCommandLine(app, argc, argv))
+    return *end;
+  return qrt::finish(app, importCommand->parsed() ? qcc::importModel(import) : qcc::build(build));
 }

@@ -7,8 +7,10 @@
 
 namespace qcc {
 
+bool isStandardOutput(const std::string &path) { return path.empty() || path == "-"; }
+
 qrt::Status writeOutput(const std::string &path, std::string_view contents) {
-  if (!path.empty() && path != "-")
+  if (!isStandardOutput(path))
     return qrt::writeFileAtomically(path, contents);
   llvm::outs() << contents;
   llvm::outs().flush();

@@ -9,7 +9,10 @@
 
 namespace qcc {
 
-/// Writes a whole file, or to standard output if `path` is "-" or empty.
+/// Whether `path` is "-" or empty.
+bool isStandardOutput(const std::string &path);
+
+/// Writes a whole file, or to standard output.
 qrt::Status writeOutput(const std::string &path, std::string_view contents);
 
 } // namespace qcc

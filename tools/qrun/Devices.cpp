@@ -6,19 +6,21 @@
 #ifdef QCC_HAS_CUDA
 #include "runtime/backends/cuda/CudaDevice.h"
 #endif
+#include "tools/cli/Numbers.h"
 
 namespace qrt {
 
 void addDeviceOptions(CLI::App &command, DeviceArguments &arguments) {
-  command.add_option("--threads", arguments.threads, "Threads of the CPU, 0: all")->capture_default_str();
+  addNumber(command, "--threads", arguments.threads, "Threads of the CPU, 0: all");
   command.add_option("--bf16-products", arguments.bf16Products,
                      "How the CPU multiplies bf16 matrices: native, or widened to f32 in tiles (where it can: native)");
-  command.add_option("--gpu", arguments.gpu, "The GPU, among those that the driver sees")->capture_default_str();
+  addNumber(command, "--gpu", arguments.gpu, "The GPU, among those that the driver sees");
   command
       .add_option("--launch", arguments.launch,
                   "On a GPU: graph (a step is one launch) or eager (instruction by instruction, for debugging)")
       ->capture_default_str();
-  command.add_flag("--poison", arguments.poison, "Fill all memory with NaN before it is used: a value that nobody wrote shows");
+  command.add_flag("--poison", arguments.poison,
+                   "Fill all memory with NaN before it is used: a value that nobody wrote shows");
 }
 
 static Status setBf16Products(const std::string &products) {

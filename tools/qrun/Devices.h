@@ -20,8 +20,8 @@ struct DeviceArguments {
 
 void addDeviceOptions(CLI::App &command, DeviceArguments &arguments);
 
-/// A device for the target that the program is compiled for. Unsupported, naming what is missing, where the machine or this
-/// build has none.
+/// A device for the target that the program is compiled for. Unsupported, naming what is missing, where the machine or
+/// this build has none.
 StatusOr<std::unique_ptr<Device>> openDevice(const Program &program, const DeviceArguments &arguments);
 
 } // namespace qrt

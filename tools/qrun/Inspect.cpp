@@ -9,6 +9,7 @@
 #include "runtime/data/TokenText.h"
 #include "runtime/program/Program.h"
 #include "runtime/program/Report.h"
+#include "tools/cli/Numbers.h"
 #include "tools/qrun/Command.h"
 
 #include <algorithm>
@@ -122,8 +123,8 @@ void addInspectCommand(CLI::App &app, Command &command) {
   inspect->add_option("path", options->path, "A .qprog, a Hugging Face folder, tokens/ or packed/")->required();
   inspect->add_flag("--instructions", options->instructions, "Programs: list every instruction");
   inspect->add_option("--tokenizer", options->tokenizer, "Data: show text, by DIR/tokenizer.json")->type_name("DIR");
-  inspect->add_option("--row", options->row, "Data: the row to show")->capture_default_str();
-  inspect->add_option("--max-tokens", options->maxTokens, "Data: tokens to show")->capture_default_str();
+  addNumber(*inspect, "--row", options->row, "Data: the row to show");
+  addNumber(*inspect, "--max-tokens", options->maxTokens, "Data: tokens to show");
   inspect->add_option("--color", options->color, "Data: auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();

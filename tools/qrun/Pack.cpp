@@ -5,6 +5,7 @@
 
 #include "runtime/base/File.h"
 #include "runtime/data/Jsonl.h"
+#include "tools/cli/Numbers.h"
 #include "tools/qrun/Command.h"
 
 #include <unistd.h>
@@ -85,16 +86,13 @@ void addPackCommand(CLI::App &app, Command &command) {
   pack->add_option("--out", options->out, "The folder to write; it must not exist or be empty")
       ->required()
       ->type_name("DIR");
-  pack->add_option("--seq-len", options->pack.rowLength, "Tokens a row can hold")
-      ->capture_default_str()
-      ->type_name("N");
+  addNumber(*pack, "--seq-len", options->pack.rowLength, "Tokens a row can hold");
   pack->add_option("--overflow", options->overflow,
                    "What happens to a document longer than a row: drop, cut or split. Without it that is an error");
-  pack->add_option("--seed", options->pack.seed, "Shuffle the documents before packing");
-  pack->add_option("--naive-batch", options->pack.naiveBatch,
-                   "Documents in the padded batches that the report compares with")
-      ->capture_default_str();
-  pack->add_option("--vocabulary", options->vocabulary, "JSON lines: every id must be below it")->type_name("N");
+  addNumber(*pack, "--seed", options->pack.seed, "Shuffle the documents before packing");
+  addNumber(*pack, "--naive-batch", options->pack.naiveBatch,
+            "Documents in the padded batches that the report compares with");
+  addNumber(*pack, "--vocabulary", options->vocabulary, "JSON lines: every id must be below it");
   pack->callback([options, &command] { command = [options] { return qrt::pack(*options); }; });
 }
 

@@ -2,10 +2,12 @@
 #include "tools/qrun/Programs.h"
 
 #include "models/qwen/Config.h"
+#include "runtime/base/Digits.h"
 #include "runtime/base/File.h"
 #include "runtime/base/Stopwatch.h"
 #include "runtime/data/Buckets.h"
 #include "runtime/train/Initialize.h"
+#include "tools/cli/Numbers.h"
 #include "tools/qrun/Command.h"
 
 #include <algorithm>
@@ -37,8 +39,8 @@ StatusOr<TokenData> openPacked(const std::string &directory) {
 static StatusOr<Program> openProgram(const SessionArguments &arguments, const TokenData &data, Specializer *compiler) {
   if (!arguments.program.ends_with(".mlir")) {
     if (!arguments.compile.states.empty() || !arguments.compile.remat.empty() || !arguments.compile.target.empty())
-      return error(StatusCode::InvalidUsage, "--states, --remat and --target are choices of a build: {} is built already",
-                   arguments.program);
+      return error(StatusCode::InvalidUsage,
+                   "--states, --remat and --target are choices of a build: {} is built already", arguments.program);
     return Program::open(arguments.program);
   }
   if (!compiler)
@@ -145,10 +147,7 @@ StatusOr<OpenSession> openSession(const SessionArguments &arguments, const Token
   options.accumulate = kind == EntryKind::Accumulate;
   options.specializer = specializer;
   QRT_ASSIGN_OR_RETURN(open.session, Session::create(std::move(programs), std::move(device), options));
-  int64_t reserved = 0;
-  for (int64_t bytes : open.session->device().reserved())
-    reserved += bytes;
-  fmt::print("memory reserved: {:.3f} GB\n", static_cast<double>(reserved) / 1e9);
+  fmt::print("memory reserved: {}\n", printBytes(totalBytes(open.session->device().reserved())));
 
   if (arguments.scratch) {
     QRT_RETURN_IF_ERROR(initializeWeights(*open.session, arguments.seed));

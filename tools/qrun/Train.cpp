@@ -4,12 +4,11 @@
 #include "runtime/base/File.h"
 #include "runtime/train/ExportCheckpoint.h"
 #include "runtime/train/TrainLoop.h"
+#include "tools/cli/Numbers.h"
 #include "tools/qrun/Command.h"
+#include "tools/qrun/OptionsFile.h"
 #include "tools/qrun/Programs.h"
 #include "tools/qrun/StopSignals.h"
-
-#include <csignal>
-#include <sstream>
 
 namespace qrt {
 namespace {
@@ -26,21 +25,9 @@ struct Options {
   bool noShuffle = false;
 };
 
-/// The options of a command line as TOML, defaults included, those that were not given and have no default left out.
-std::string configText(const CLI::App &command) {
-  std::istringstream all(command.config_to_str(/*default_also=*/true, /*write_description=*/false));
-  std::string text;
-  for (std::string line; std::getline(all, line);)
-    if (!line.ends_with("=\"\""))
-      text += line + "\n";
-  return text;
-}
-
 Status runTraining(Options options, Specializer *compiler, const std::string &config) {
   StopSignals stop;
   TrainOptions &train = options.train;
-  if (train.steps && train.epochs)
-    return error(StatusCode::InvalidUsage, "--steps and --epochs exclude each other");
   QRT_ASSIGN_OR_RETURN(train.schedule, parseScheduleKind(options.schedule));
   train.seed = options.session.seed;
   train.shuffle = !options.noShuffle;
@@ -109,30 +96,26 @@ void addTrainCommand(CLI::App &app, Command &command, Specializer *compiler) {
   train->add_option("--out", options->out, "The run's folder; it must not exist or be empty")
       ->required()
       ->type_name("DIR");
-  train->add_option("--micro-batches", t.microBatches, "Rows of a step; their gradients are added up in f32")
-      ->capture_default_str();
-  train->add_option("--steps", t.steps, "Steps of the run");
-  train->add_option("--epochs", t.epochs, "Times through the data (one, without --steps)");
-  train->add_option("--lr", options->learningRate, "Peak learning rate (1e-5 with --weights, 1e-3 with --scratch)");
+  addNumber(*train, "--micro-batches", t.microBatches, "Rows of a step; their gradients are added up in f32");
+  CLI::Option *steps = addNumber(*train, "--steps", t.steps, "Steps of the run");
+  addNumber(*train, "--epochs", t.epochs, "Times through the data (one, without --steps)")->excludes(steps);
+  addNumber(*train, "--lr", options->learningRate, "Peak learning rate (1e-5 with --weights, 1e-3 with --scratch)");
   train->add_option("--schedule", options->schedule, "constant, linear or cosine")->capture_default_str();
-  train->add_option("--warmup", options->warmup, "Steps of linear warm-up (a tenth of the run, at most 100)");
-  train->add_option("--beta1", t.beta1)->capture_default_str();
-  train->add_option("--beta2", t.beta2)->capture_default_str();
-  train->add_option("--eps", t.eps)->capture_default_str();
-  train->add_option("--weight-decay", t.weightDecay, "Of parameters of two or more dimensions")->capture_default_str();
-  train->add_option("--clip", t.clip, "Global norm that gradients are scaled to where they exceed it; 0: never")
-      ->capture_default_str();
-  train->add_option("--seed", options->session.seed, "Of the shuffle, of initial values and of stochastic rounding")
-      ->capture_default_str();
+  addNumber(*train, "--warmup", options->warmup, "Steps of linear warm-up (a tenth of the run, at most 100)");
+  addNumber(*train, "--beta1", t.beta1, "AdamW: how much of its mean of gradients a step keeps");
+  addNumber(*train, "--beta2", t.beta2, "AdamW: how much of its mean of squared gradients a step keeps");
+  addNumber(*train, "--eps", t.eps, "AdamW: added to the root of that mean, which a step divides by");
+  addNumber(*train, "--weight-decay", t.weightDecay, "AdamW: of parameters of two or more dimensions");
+  addNumber(*train, "--clip", t.clip, "Global norm that gradients are scaled to where they exceed it; 0: never");
+  addNumber(*train, "--seed", options->session.seed, "Of the shuffle, of initial values and of stochastic rounding");
   train->add_flag("--no-shuffle", options->noShuffle, "Take the rows in the order of the data");
   train->add_option("--eval-data", options->evalData, "Packed data that is held out")->type_name("DIR");
-  train->add_option("--eval-every", t.evalEvery, "Evaluate every so many steps, not only at the end")
-      ->capture_default_str();
+  addNumber(*train, "--eval-every", t.evalEvery, "Evaluate every so many steps, not only at the end");
   train->add_option("--tokenizer", options->tokenizer, "A folder whose tokenizer and template go into the checkpoint")
       ->type_name("DIR");
   train->add_option("--dump-grads", t.dumpGrads, "Write every step's gradients as safetensors")->type_name("DIR");
   train->callback([options, printConfig, train, compiler, &command] {
-    std::string config = configText(*train);
+    std::string config = optionsText(*train);
     if (*printConfig)
       command = [config] {
         fmt::print("{}", config);

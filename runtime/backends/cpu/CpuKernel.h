@@ -56,8 +56,8 @@ struct KernelImpl {
   int64_t (*scratchBytes)(const Call &call) = nullptr;
 };
 
-/// The implementation of every kernel of the catalog: one function a kernel, defined beside the kernel, listed in
-/// CpuKernels.cpp.
+/// The implementation of every kernel of the catalog: `kNAME`, defined in the kernel's own file; KernelTable.cpp puts
+/// them in the order of the catalog.
 const KernelImpl &kernelImpl(Kernel kernel);
 
 /// C = op(A) op(B), or C += op(A) op(B), all row-major with unit stride in the last dimension; f32 or bf16 operands,

@@ -4,7 +4,7 @@
 // the runtime accepts what comes out, and a further bucket can be made from it.
 #include "compiler/Pipeline.h"
 #include "compiler/emit/EmitProgram.h"
-#include "compiler/emit/MemoryReport.h"
+#include "compiler/emit/TransientPeaks.h"
 #include "dialects/step/Step.h"
 #include "models/qwen/Qwen35.h"
 #include "runtime/program/Program.h"
@@ -60,8 +60,8 @@ TEST_P(QwenProgram, IsAcceptedAndWastesNothing) {
   int64_t copies = 0;
   module->walk([&](step::CopyOp) { ++copies; });
   EXPECT_EQ(copies, 0) << "each view lies where it is read";
-  for (const qcc::MemoryReport::Entry &entry : qcc::reportMemory(*module).entries)
-    EXPECT_LE(static_cast<double>(entry.unused), 0.02 * static_cast<double>(entry.transient)) << entry.name;
+  for (const qcc::TransientPeak &peak : qcc::findTransientPeaks(*module))
+    EXPECT_LE(static_cast<double>(peak.unused), 0.02 * static_cast<double>(peak.transient)) << peak.entry;
 }
 
 TEST_P(QwenProgram, KeepsTheBudgetOfInstructions) {

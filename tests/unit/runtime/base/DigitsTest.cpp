@@ -15,3 +15,16 @@ TEST(Digits, GroupsByThree) {
   EXPECT_EQ(groupDigits(-123456), "-123,456");
   EXPECT_EQ(groupDigits(std::numeric_limits<int64_t>::min()), "-9,223,372,036,854,775,808");
 }
+
+TEST(Digits, CountsThings) {
+  EXPECT_EQ(countOf(0, "document"), "0 documents");
+  EXPECT_EQ(countOf(1, "document"), "1 document");
+  EXPECT_EQ(countOf(20480, "document"), "20,480 documents");
+}
+
+TEST(Digits, PrintsMemory) {
+  EXPECT_EQ(printGib(0), "0.000 GiB");
+  EXPECT_EQ(printGib(int64_t{80} << 30), "80.000 GiB");
+  EXPECT_EQ(printGib(141'000'000'000), "131.316 GiB");
+  EXPECT_EQ(printBytes(4819968), "4,819,968 bytes (0.004 GiB)");
+}

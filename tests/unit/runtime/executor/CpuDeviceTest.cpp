@@ -43,7 +43,7 @@ TEST(CpuDevice, CopiesAndClearsStridedTensors) {
   ASSERT_OK(program);
   for (int threads : {1, 3}) {
     std::unique_ptr<Device> device = cpu::createCpuDevice({.threads = threads});
-    ASSERT_OK(device->reserve(program->spaceBytes()));
+    ASSERT_OK(device->reserve(program->spaceBytes(true)));
     std::vector<float> values(60);
     std::iota(values.begin(), values.end(), 1.0F);
     ASSERT_OK(device->write(Space::Transient, 0, std::as_bytes(std::span(values))));
@@ -80,7 +80,7 @@ TEST(CpuDevice, MultipliesMatrices) {
   StatusOr<Program> program = bench.builder.build();
   ASSERT_OK(program);
   std::unique_ptr<Device> device = cpu::createCpuDevice();
-  ASSERT_OK(device->reserve(program->spaceBytes()));
+  ASSERT_OK(device->reserve(program->spaceBytes(true)));
   const Entry &entry = program->entries()[0];
   std::vector<float> left{1, 2, 3, 4, 5, 6}, right{1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1}, product(8);
   auto offset = [&](int slice) { return entry.slices[static_cast<size_t>(slice)].offset; };
@@ -100,7 +100,7 @@ TEST(CpuDevice, PoisonsWhatNobodyWrote) {
   StatusOr<Program> program = bench.builder.build();
   ASSERT_OK(program);
   std::unique_ptr<Device> device = cpu::createCpuDevice({.threads = 1, .poison = true});
-  ASSERT_OK(device->reserve(program->spaceBytes()));
+  ASSERT_OK(device->reserve(program->spaceBytes(true)));
   for (std::byte byte : device->io())
     ASSERT_EQ(byte, std::byte{0xFF});
   const Entry &entry = program->entries()[0];
@@ -119,7 +119,7 @@ TEST(CpuDevice, RefusesWhatDoesNotFit) {
   StatusOr<Program> program = bench.builder.build("big.qprog");
   ASSERT_OK(program);
   std::unique_ptr<Device> device = cpu::createCpuDevice();
-  SpaceBytes bytes = program->spaceBytes();
+  SpaceBytes bytes = program->spaceBytes(true);
   bytes[static_cast<int>(Space::Transient)] = 100;
   ASSERT_OK(device->reserve(bytes));
   EXPECT_ERROR(device->prepare(*program, program->entries()[0]), StatusCode::ResourceExhausted,
