@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/qrun/Devices.h"
-
 #include "runtime/backends/cpu/CpuDevice.h"
 #include "runtime/backends/cpu/Gemm.h"
 #ifdef QCC_HAS_CUDA
