@@ -44,6 +44,17 @@ inline int statisticsRows(const Segments &docs) {
   return (docs.tokens / kAttentionTile + docs.documents + 1) * kAttentionTile;
 }
 
+/// The gradient's second and third pass in AttentionBackward.cuh. Maps are of boxes of 64 columns of 64 rows of one
+/// head.
+struct AttentionBackwardParams {
+  TensorMap q, k, v, dO;
+  Segments docs;
+  HeadTensor dq, dk, dv;
+  Ptr statistics;
+  int statisticsRows, keyHeads, ratio;
+  float scale;
+};
+
 /// The gradient's first pass: statistics, dgate, and dO = dy * sigmoid(gate) where there is a gate.
 struct AttentionGradRowsParams {
   Segments docs;

@@ -9,25 +9,20 @@
 // multiplies. Tiles of keys go from the diagonal back to the document's begin, on a grid that starts there.
 //
 // Blocks are numbered heads first; those past the tiles of the table write the zeros of the tail.
-#include "AttentionTile.cuh"
-#include "Hopper.cuh"
+#include "AttentionWarpgroup.cuh"
 
 namespace qrt::device {
 
-constexpr int kForwardThreads = 384;
-
 /// Where the parts of a block's shared memory begin, in bytes.
 template <int kWidth, int kKeys> struct ForwardShared {
-  static constexpr int kPanels = kWidth / 64;
-  static constexpr int kQueryPanel = kAttentionTile * 128, kKeyPanel = kKeys * 128;
-  static constexpr int kQueryBytes = kPanels * kQueryPanel, kKeyBytes = kPanels * kKeyPanel;
+  static constexpr int kQueryBytes = kAttentionTile * kWidth * 2, kKeyBytes = kKeys * kWidth * 2;
   static constexpr int kStages = 2;
   /// One tile a warpgroup; later its gate, then its output.
   static constexpr int kQueries = 0;
   static constexpr int kKeysAt = kQueries + 2 * kQueryBytes, kValues = kKeysAt + kStages * kKeyBytes;
   static constexpr int kBarriers = kValues + kStages * kKeyBytes;
   static constexpr int kBytes = kBarriers + 16 * 8;
-  static_assert(kKeyPanel % 1024 == 0 && kKeys % 16 == 0);
+  static_assert(kKeys % 16 == 0 && kBytes <= 232448);
 };
 
 struct ForwardBarriers {
@@ -77,72 +72,9 @@ struct SoftmaxRows {
   }
 };
 
-/// d[64, kOthers] = a b^T over kWidth columns: a [64, kWidth] and b [kOthers, kWidth] in panels.
-template <int kWidth, int kOthers>
-__device__ __forceinline__ void multiplyRows(float (&d)[kOthers / 2], const unsigned char *a, const unsigned char *b) {
-  constexpr unsigned kPanelA = kAttentionTile * 128, kPanelB = kOthers * 128;
-  unsigned long long tileA = operand<Major::K>(a, kPanelA), tileB = operand<Major::K>(b, kPanelB);
-#pragma unroll
-  for (int step = 0; step < kWidth / 16; ++step)
-    product<kOthers, Major::K, Major::K>(d, advanced(tileA, step / 4 * kPanelA + step % 4 * 32),
-                                         advanced(tileB, step / 4 * kPanelB + step % 4 * 32), step > 0);
-}
-
-/// d[64, kWidth] += a b over kRows rows of b [kRows, kWidth] in panels; a is fragments.
-template <int kWidth, int kRows>
-__device__ __forceinline__ void accumulateRows(float (&d)[kWidth / 2], const unsigned (&a)[kRows / 4],
-                                               const unsigned char *b) {
-  unsigned long long tile = operand<Major::MN>(b, kRows * 128);
-#pragma unroll
-  for (int step = 0; step < kRows / 16; ++step)
-    product<kWidth, Major::MN>(d, a + 4 * step, advanced(tile, step * 2048), 1);
-}
-
-/// Pairs of neighbours of d, rounded: fragments of d as a left operand.
-template <int kCount> __device__ __forceinline__ void roundPairs(const float (&d)[kCount], unsigned (&a)[kCount / 2]) {
-#pragma unroll
-  for (int i = 0; i < kCount / 2; ++i)
-    a[i] = packBf16(d[2 * i], d[2 * i + 1]);
-}
-
-/// Makes rows of a tile in panels zero, from `begin` to kRows. A warpgroup calls it; the rows are ready for products
-/// after its next barrier.
-template <int kWidth, int kRows> __device__ __forceinline__ void zeroRows(unsigned char *tile, int begin) {
-  for (int i = begin * (kWidth / 8) + threadIdx.x % 128; i < kRows * (kWidth / 8); i += 128) {
-    int row = i / (kWidth / 8), chunk = i % (kWidth / 8);
-    *reinterpret_cast<uint4 *>(tile + chunk / 8 * (kRows * 128) + row * 128 + chunk % 8 * 16) = make_uint4(0, 0, 0, 0);
-  }
-  fenceShared();
-}
-
-/// Writes a warpgroup's fragments d[64, kWidth] through `tile` (its own memory, in panels) to the first `count` rows of
-/// a head: for two neighbours a and b of this thread's row i (0 or 1), the pair change(what the tile held, a, b, i).
-/// Barrier `id` is the warpgroup's.
-template <int kWidth, typename Change>
-__device__ __forceinline__ void storeFragments(const float (&d)[kWidth / 2], unsigned char *tile, int id,
-                                               const HeadTensor &to, int head, int begin, int count, Change change) {
-  int thread = threadIdx.x % 128, g = thread % 32 / 4, t = thread % 4, row = thread / 32 * 16 + g;
-  constexpr int kPanel = kAttentionTile * 128;
-#pragma unroll
-  for (int i = 0; i < kWidth / 2; i += 2) {
-    int column = i / 4 * 8 + 2 * t;
-    unsigned *pair =
-        reinterpret_cast<unsigned *>(tile + column / 64 * kPanel + panelOffset(row + i % 4 / 2 * 8, column % 64));
-    *pair = change(*pair, d[i], d[i + 1], i % 4 / 2);
-  }
-  syncThreads(id, 128);
-  constexpr int kChunks = kWidth / 8, kRowsAtOnce = 128 / kChunks;
-  int chunk = thread % kChunks;
-#pragma unroll 4
-  for (int r = thread / kChunks; r < count; r += kRowsAtOnce) {
-    uint4 values = *reinterpret_cast<const uint4 *>(tile + chunk / 8 * kPanel + panelOffset(r, chunk % 8 * 8));
-    *reinterpret_cast<uint4 *>(headRow<bf16>(to, begin + r, head) + chunk * 8) = values;
-  }
-}
-
 /// One tile of 64 queries and two heads.
 template <int kWidth, int kKeys>
-__global__ void __launch_bounds__(kForwardThreads, 1)
+__global__ void __launch_bounds__(kAttentionBlock, 1)
     attentionForward(const __grid_constant__ AttentionForwardParams p) {
   using Shared = ForwardShared<kWidth, kKeys>;
   unsigned char *sharedBytes = sharedMemory<unsigned char>();
@@ -188,28 +120,25 @@ __global__ void __launch_bounds__(kForwardThreads, 1)
     if (threadIdx.x != 0)
       return;
     arriveAndExpect(&barriers.queriesFull, 2 * Shared::kQueryBytes);
-    for (int i = 0; i < 2 * Shared::kPanels; ++i)
-      copyBox(sharedBytes + Shared::kQueries + i * Shared::kQueryPanel, p.q, &barriers.queriesFull,
-              i % Shared::kPanels * 64, headOf(i / Shared::kPanels), tile.begin);
+    for (int i = 0; i < 2; ++i)
+      copyRows<kWidth, kAttentionTile>(sharedBytes + Shared::kQueries + i * Shared::kQueryBytes, p.q,
+                                       &barriers.queriesFull, headOf(i), tile.begin);
     for (int i = 0; i < keyTiles; ++i) {
       int stage = i % 2, parity = i / 2 % 2 ^ 1, key = tile.documentBegin + (keyTiles - 1 - i) * kKeys;
       wait(&barriers.keysEmpty[stage], parity);
       arriveAndExpect(&barriers.keysFull[stage], Shared::kKeyBytes);
-      for (int panel = 0; panel < Shared::kPanels; ++panel)
-        copyBox(sharedBytes + Shared::kKeysAt + stage * Shared::kKeyBytes + panel * Shared::kKeyPanel, p.k,
-                &barriers.keysFull[stage], panel * 64, keyHead, key);
+      copyRows<kWidth, kKeys>(sharedBytes + Shared::kKeysAt + stage * Shared::kKeyBytes, p.k, &barriers.keysFull[stage],
+                              keyHead, key);
       wait(&barriers.valuesEmpty[stage], parity);
       arriveAndExpect(&barriers.valuesFull[stage], Shared::kKeyBytes);
-      for (int panel = 0; panel < Shared::kPanels; ++panel)
-        copyBox(sharedBytes + Shared::kValues + stage * Shared::kKeyBytes + panel * Shared::kKeyPanel, p.v,
-                &barriers.valuesFull[stage], panel * 64, keyHead, key);
+      copyRows<kWidth, kKeys>(sharedBytes + Shared::kValues + stage * Shared::kKeyBytes, p.v,
+                              &barriers.valuesFull[stage], keyHead, key);
     }
     for (int i = 0; i < 2 && p.gated; ++i) {
       wait(&barriers.queriesEmpty[i], 0);
       arriveAndExpect(&barriers.gateFull[i], Shared::kQueryBytes);
-      for (int panel = 0; panel < Shared::kPanels; ++panel)
-        copyBox(sharedBytes + Shared::kQueries + i * Shared::kQueryBytes + panel * Shared::kQueryPanel, p.gate,
-                &barriers.gateFull[i], panel * 64, headOf(i), tile.begin);
+      copyRows<kWidth, kAttentionTile>(sharedBytes + Shared::kQueries + i * Shared::kQueryBytes, p.gate,
+                                       &barriers.gateFull[i], headOf(i), tile.begin);
     }
     return;
   }
@@ -237,10 +166,6 @@ __global__ void __launch_bounds__(kForwardThreads, 1)
     for (int j = 0; j < kKeys / 2; ++j)
       if (key + j / 4 * 8 + column + j % 2 > row + j % 4 / 2 * 8)
         s[j] = -QRT_INFINITY;
-  };
-  auto release = [&](Barrier *barrier) {
-    if (lane == 0)
-      arrive(barrier);
   };
   // Values past the document's end are multiplied by zero, which is not enough if they are not finite.
   auto waitValues = [&](int i) {
@@ -323,8 +248,6 @@ __global__ void __launch_bounds__(kForwardThreads, 1)
         out, queries, 3 + group, p.y, head, tile.begin, tile.count, [&](unsigned gate, float a, float b, int i) {
           return packBf16(a * factor[i] * sigmoid(lowBf16(gate)), b * factor[i] * sigmoid(highBf16(gate)));
         });
-    if (p.o.data)
-      syncThreads(3 + group, 128);
   }
   const HeadTensor &plain = p.gated ? p.o : p.y;
   if (plain.data)

@@ -82,6 +82,33 @@ void launchForward(KernelPlan &plan, const device::AttentionParams &p, DType dty
     launch.map(boxesOf(p.gate, tokens, p.heads, p.width, kTile, offsetof(Params, gate)));
 }
 
+/// Bytes that BackwardKeysShared and BackwardQueriesShared lay out.
+uint32_t backwardKeysSharedBytes(int64_t width) {
+  return static_cast<uint32_t>(6 * kTile * width * 2 + 2 * kTile * kTile * 2 +
+                               2 * kTile * static_cast<int64_t>(sizeof(device::QueryStatistics)) + 32 * 8);
+}
+uint32_t backwardQueriesSharedBytes(int64_t width) {
+  return static_cast<uint32_t>((width == 256 ? 7 : 8) * kTile * width * 2 + 16 * 8);
+}
+
+/// The second and third pass on tensor cores.
+void launchBackward(KernelPlan &plan, const device::AttentionGradParams &p) {
+  using Params = device::AttentionBackwardParams;
+  int keyHeads = p.heads / p.ratio;
+  Params params{{}, {}, {}, {}, p.docs, p.dq, p.dk, p.dv, p.statistics, p.statisticsRows, keyHeads, p.ratio, p.scale};
+  int64_t tokens = p.docs.tokens;
+  auto launch = [&](std::string_view function, int64_t blocks, uint32_t shared) {
+    plan.launch("AttentionBackward.cuh", instance(function, {}, {p.width}), tileGrid(p.docs, blocks), {384}, shared,
+                params)
+        .map(boxesOf(p.q, tokens, p.heads, p.width, kTile, offsetof(Params, q)))
+        .map(boxesOf(p.k, tokens, keyHeads, p.width, kTile, offsetof(Params, k)))
+        .map(boxesOf(p.v, tokens, keyHeads, p.width, kTile, offsetof(Params, v)))
+        .map(boxesOf(p.dO, tokens, p.heads, p.width, kTile, offsetof(Params, dO)));
+  };
+  launch("attentionBackwardKeys", keyHeads, backwardKeysSharedBytes(p.width));
+  launch("attentionBackwardQueries", keyHeads * ((p.ratio + 1) / 2), backwardQueriesSharedBytes(p.width));
+}
+
 } // namespace
 
 Status planAttention(const Call &call, KernelPlan &plan) {
@@ -123,7 +150,7 @@ Status planAttentionGrad(const Call &call, KernelPlan &plan) {
     o = temporary(dtype, width);
     launchForward(
         plan,
-        {docs, headsOf(q), headsOf(call.args[kK]), headsOf(call.args[kV]), {}, {}, o, lse, heads, ratio, width, scale},
+        {docs, headsOf(q), headsOf(call.args[kK]), headsOf(call.args[kV]), {}, o, {}, lse, heads, ratio, width, scale},
         dtype, fast);
   }
 
@@ -133,9 +160,6 @@ Status planAttentionGrad(const Call &call, KernelPlan &plan) {
   device::HeadTensor dO = call.args[kGate] ? temporary(dtype, width) : dy;
   device::AttentionGradRowsParams rowsParams{docs,       gate, lse,   o,    dy, dO, headsOf(call.args[kDGate]),
                                              statistics, rows, heads, width};
-  plan.launch("Attention.cuh", instance("attentionGradRows", {dtype}), {ceilDiv(q.dim(0) * heads, kThreads / 32)},
-              {kThreads}, 0, rowsParams);
-
   device::AttentionGradParams params{docs,
                                      headsOf(q),
                                      headsOf(call.args[kK]),
@@ -150,6 +174,15 @@ Status planAttentionGrad(const Call &call, KernelPlan &plan) {
                                      ratio,
                                      width,
                                      scale};
+  if (fast) {
+    plan.launch("AttentionBackward.cuh", instance("attentionBackwardRows", {}, {width}),
+                {ceilDiv(q.dim(0) * heads * (width / 8), kThreads)}, {kThreads}, 0, rowsParams);
+    launchBackward(plan, params);
+    return Status();
+  }
+  plan.launch("Attention.cuh", instance("attentionGradRows", {dtype}), {ceilDiv(q.dim(0) * heads, kThreads / 32)},
+              {kThreads}, 0, rowsParams);
+
   int64_t padded = paddedWidth(width);
   auto shared = static_cast<uint32_t>(4 * (2 * (kTile + kGradGroup) * padded + 2 * kTile * (kGradGroup + 1)));
   plan.launch("Attention.cuh", instance("attentionGradKeys", {dtype}, {compiledWidth(width)}),

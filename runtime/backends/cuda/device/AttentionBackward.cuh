@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The gradient of causal attention of bf16 heads of 64, 128 or 256 on tensor cores, without atomics: every gradient is
+// summed by one block, in one order.
+//
+// Three launches. Rows: dO = dy * sigmoid(gate), dgate, and the statistics of every query (its lse, and delta = dO .
+// o). Keys: dk and dv of 64 keys; one warpgroup makes P^T = e^(scale K Q^T - lse) and sums dv += P^T dO, the other dP^T
+// = V dO^T and, with the P^T that the first hands over, dS^T = P^T (dP^T - delta) and dk += dS^T Q. The query heads of
+// a key head follow one another, each with its queries from the diagonal on. Queries: dq of 64 queries of two heads
+// that read the same key head, a warpgroup each: S = Q K^T, dP = dO V^T, dq += dS K.
+//
+// In both, one thread of a third warpgroup brings tiles in. Rows past a document's end are made zero where they are
+// summed over, whatever they hold. Blocks are numbered heads first; those past the tiles of the table write the zeros
+// of the tail.
+#include "AttentionWarpgroup.cuh"
+
+namespace qrt::device {
+
+constexpr int kRowsThreads = 256;
+
+/// A group of kWidth / 8 threads takes a query and head.
+template <int kWidth>
+__global__ void __launch_bounds__(kRowsThreads)
+    attentionBackwardRows(const __grid_constant__ AttentionGradRowsParams p) {
+  constexpr int kLanes = kWidth / 8;
+  unsigned item = (blockIdx.x * kRowsThreads + threadIdx.x) / kLanes;
+  int row = static_cast<int>(item / p.heads), head = static_cast<int>(item % p.heads), lane = threadIdx.x % kLanes;
+  // The threads of a group leave together, and groups exchange nothing.
+  if (row >= p.docs.tokens)
+    return;
+  if (row >= segmentTokens(p.docs)) {
+    if (p.dgate.data)
+      storeVector(headRow<bf16>(p.dgate, row, head) + lane * 8, {0, 0, 0, 0, 0, 0, 0, 0});
+    return;
+  }
+  float o[8], dO[8];
+  loadVector(headRow<const bf16>(p.o, row, head) + lane * 8, o);
+  loadVector(headRow<const bf16>(p.dy, row, head) + lane * 8, dO);
+  if (p.gate.data) {
+    float gate[8], dgate[8];
+    loadVector(headRow<const bf16>(p.gate, row, head) + lane * 8, gate);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      float s = sigmoid(gate[i]);
+      dO[i] *= s;
+      dgate[i] = dO[i] * o[i] * (1.0f - s);
+    }
+    storeVector(headRow<bf16>(p.dgate, row, head) + lane * 8, dgate);
+    storeVector(headRow<bf16>(p.dO, row, head) + lane * 8, dO);
+  }
+  float delta = 0;
+#pragma unroll
+  for (int i = 0; i < 8; ++i)
+    delta += dO[i] * o[i];
+  unsigned group = kLanes == 32 ? 0xFFFFFFFFu : ((1u << kLanes % 32) - 1) << (threadIdx.x % 32 / kLanes * kLanes);
+#pragma unroll
+  for (int offset = kLanes / 2; offset > 0; offset /= 2)
+    delta += __shfl_xor_sync(group, delta, offset);
+  storeStatistics(p, row, head, lane, kLanes, delta);
+}
+
+/// The statistics of columns 8 j + 2 t and the next of a fragment whose columns are queries.
+struct StatisticsPair {
+  float lse2[2], delta[2];
+};
+__device__ __forceinline__ StatisticsPair statisticsPair(const unsigned char *statistics, int column) {
+  float4 x = *reinterpret_cast<const float4 *>(statistics + column * sizeof(QueryStatistics));
+  return {{x.x, x.z}, {x.y, x.w}};
+}
+
+/// Where the parts of a block's shared memory begin, in bytes.
+template <int kWidth> struct BackwardKeysShared {
+  static constexpr int kTileBytes = kAttentionTile * kWidth * 2;
+  static constexpr int kStatisticsBytes = kAttentionTile * sizeof(QueryStatistics);
+  static constexpr int kProbabilitiesBytes = kAttentionTile * kAttentionTile * 2;
+  static constexpr int kKeys = 0, kValues = kTileBytes;
+  /// Two of each.
+  static constexpr int kQueries = 2 * kTileBytes, kGradients = 4 * kTileBytes, kProbabilities = 6 * kTileBytes;
+  static constexpr int kStatistics = kProbabilities + 2 * kProbabilitiesBytes;
+  static constexpr int kBarriers = kStatistics + 2 * kStatisticsBytes;
+  static constexpr int kBytes = kBarriers + 32 * 8;
+  static_assert(kBytes <= 232448);
+};
+
+struct BackwardKeysBarriers {
+  Barrier keysFull, valuesFull;
+  Barrier queriesFull[2], queriesEmpty[2], gradientsFull[2], gradientsEmpty[2];
+  /// Of each warp and its counterpart.
+  Barrier probabilitiesFull[2][4], probabilitiesEmpty[2][4];
+};
+
+template <int kWidth>
+__global__ void __launch_bounds__(kAttentionBlock, 1)
+    attentionBackwardKeys(const __grid_constant__ AttentionBackwardParams p) {
+  using Shared = BackwardKeysShared<kWidth>;
+  constexpr int kTile = kAttentionTile;
+  unsigned char *shared = sharedMemory<unsigned char>();
+  auto &barriers = *reinterpret_cast<BackwardKeysBarriers *>(shared + Shared::kBarriers);
+  static_assert(sizeof(BackwardKeysBarriers) <= 32 * 8);
+  int keyHead = blockIdx.x % p.keyHeads, index = blockIdx.x / p.keyHeads, tiles = segmentTiles(p.docs);
+  if (index >= tiles) {
+    int part = index - tiles, parts = gridDim.x / p.keyHeads - tiles;
+    zeroTail<bf16>(p.docs, p.dk, keyHead, kWidth, part, parts);
+    zeroTail<bf16>(p.docs, p.dv, keyHead, kWidth, part, parts);
+    return;
+  }
+  // The last tiles of the table are the first of their documents, with the most queries.
+  AttentionTile tile(p.docs, tileBegin(p.docs, tiles - 1 - index));
+  int queryTiles = (tile.documentEnd - tile.begin + kTile - 1) / kTile, rounds = queryTiles * p.ratio;
+
+  if (threadIdx.x == 0) {
+    prefetchMap(p.q);
+    prefetchMap(p.k);
+    prefetchMap(p.v);
+    prefetchMap(p.dO);
+    initBarrier(&barriers.keysFull, 1);
+    initBarrier(&barriers.valuesFull, 1);
+    for (int i = 0; i < 2; ++i) {
+      initBarrier(&barriers.queriesFull[i], 1);
+      initBarrier(&barriers.queriesEmpty[i], 8);
+      initBarrier(&barriers.gradientsFull[i], 1);
+      initBarrier(&barriers.gradientsEmpty[i], 8);
+      for (int warp = 0; warp < 4; ++warp) {
+        initBarrier(&barriers.probabilitiesFull[i][warp], 1);
+        initBarrier(&barriers.probabilitiesEmpty[i][warp], 1);
+      }
+    }
+    fenceBarriers();
+  }
+  __syncthreads();
+
+  int group = static_cast<int>(threadIdx.x) / 128 - 1;
+  if (group < 0) {
+    giveRegisters<24>();
+    if (threadIdx.x != 0)
+      return;
+    arriveAndExpect(&barriers.keysFull, Shared::kTileBytes);
+    copyRows<kWidth, kTile>(shared + Shared::kKeys, p.k, &barriers.keysFull, keyHead, tile.begin);
+    arriveAndExpect(&barriers.valuesFull, Shared::kTileBytes);
+    copyRows<kWidth, kTile>(shared + Shared::kValues, p.v, &barriers.valuesFull, keyHead, tile.begin);
+    int head = keyHead * p.ratio, query = tile.begin;
+    for (int i = 0; i < rounds; ++i) {
+      int stage = i % 2, parity = i / 2 % 2 ^ 1;
+      const QueryStatistics *statistics =
+          as<const QueryStatistics>(p.statistics) + i64(head) * p.statisticsRows + tile.statisticsRow(query);
+      wait(&barriers.queriesEmpty[stage], parity);
+      arriveAndExpect(&barriers.queriesFull[stage], Shared::kTileBytes + Shared::kStatisticsBytes);
+      copyRows<kWidth, kTile>(shared + Shared::kQueries + stage * Shared::kTileBytes, p.q, &barriers.queriesFull[stage],
+                              head, query);
+      copyBytes(shared + Shared::kStatistics + stage * Shared::kStatisticsBytes, statistics, Shared::kStatisticsBytes,
+                &barriers.queriesFull[stage]);
+      wait(&barriers.gradientsEmpty[stage], parity);
+      arriveAndExpect(&barriers.gradientsFull[stage], Shared::kTileBytes);
+      copyRows<kWidth, kTile>(shared + Shared::kGradients + stage * Shared::kTileBytes, p.dO,
+                              &barriers.gradientsFull[stage], head, query);
+      query += kTile;
+      if (query >= tile.documentEnd)
+        query = tile.begin, ++head;
+    }
+    return;
+  }
+
+  takeRegisters<240>();
+  int thread = threadIdx.x % 128, lane = thread % 32, warp = thread / 32;
+  int row = warp * 16 + lane / 4, column = lane % 4 * 2;
+  unsigned char *queries = shared + Shared::kQueries, *gradients = shared + Shared::kGradients;
+  float sums[kWidth / 2], s[kTile / 2];
+  unsigned rounded[kTile / 4];
+#pragma unroll
+  for (float &x : sums)
+    x = 0;
+  // Rows of the i-th round that lie in the document.
+  auto rowsOf = [&](int i) { return min(tile.documentEnd - tile.begin - i % queryTiles * kTile, kTile); };
+  auto acquire = [&](Barrier *full, unsigned char *tiles, int i) {
+    wait(&full[i % 2], i / 2 % 2);
+    int rows = rowsOf(i);
+    if (rows < kTile) {
+      zeroRows<kWidth, kTile>(tiles + i % 2 * Shared::kTileBytes, rows);
+      syncThreads(3 + group, 128);
+    }
+  };
+  // This thread's part of the P^T that is handed over.
+  auto handedOver = [&](int i) {
+    return reinterpret_cast<uint4 *>(shared + Shared::kProbabilities + i % 2 * Shared::kProbabilitiesBytes) + thread;
+  };
+  auto statisticsOf = [&](int i) { return shared + Shared::kStatistics + i % 2 * Shared::kStatisticsBytes; };
+  static_assert(kTile * kTile * 2 == 128 * 4 * sizeof(uint4));
+
+  if (group == 0) {
+    float scale2 = p.scale * kLog2E;
+    const unsigned char *keys = shared + Shared::kKeys;
+    wait(&barriers.keysFull, 0);
+    acquire(barriers.queriesFull, queries, 0);
+    pin(s);
+    beginProducts();
+    multiplyRows<kWidth, kTile>(s, keys, queries);
+    endProducts();
+    waitProducts();
+    pin(s);
+    for (int i = 0; i < rounds; ++i) {
+      int stage = i % 2;
+      const unsigned char *statistics = statisticsOf(i);
+      bool diagonal = i % queryTiles == 0;
+#pragma unroll
+      for (int j = 0; j < kTile / 2; j += 4) {
+        StatisticsPair q = statisticsPair(statistics, j * 2 + column);
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          s[j + e] = approximateExp2(s[j + e] * scale2 - q.lse2[e % 2]);
+          if (diagonal && row + e / 2 * 8 > j * 2 + column + e % 2)
+            s[j + e] = 0;
+        }
+      }
+      roundPairs(s, rounded);
+      release(&barriers.queriesEmpty[stage]);
+      wait(&barriers.probabilitiesEmpty[stage][warp], i / 2 % 2 ^ 1);
+      uint4 *to = handedOver(i);
+#pragma unroll
+      for (int j = 0; j < 4; ++j)
+        to[128 * j] = make_uint4(rounded[4 * j], rounded[4 * j + 1], rounded[4 * j + 2], rounded[4 * j + 3]);
+      release(&barriers.probabilitiesFull[stage][warp]);
+      acquire(barriers.gradientsFull, gradients, i);
+      pin(sums);
+      beginProducts();
+      accumulateRows<kWidth, kTile>(sums, rounded, gradients + stage * Shared::kTileBytes);
+      endProducts();
+      if (i + 1 < rounds) {
+        acquire(barriers.queriesFull, queries, i + 1);
+        pin(s);
+        beginProducts();
+        multiplyRows<kWidth, kTile>(s, keys, queries + (stage ^ 1) * Shared::kTileBytes);
+        endProducts();
+        waitProducts<1>();
+      } else {
+        waitProducts();
+      }
+      release(&barriers.gradientsEmpty[stage]);
+      waitProducts();
+      pin(s);
+      pin(sums);
+    }
+    storeFragments<kWidth>(sums, shared + Shared::kKeys, 3, p.dv, keyHead, tile.begin, tile.count,
+                           [](unsigned, float a, float b, int) { return packBf16(a, b); });
+  } else {
+    const unsigned char *values = shared + Shared::kValues;
+    wait(&barriers.valuesFull, 0);
+    acquire(barriers.gradientsFull, gradients, 0);
+    pin(s);
+    beginProducts();
+    multiplyRows<kWidth, kTile>(s, values, gradients);
+    endProducts();
+    waitProducts();
+    pin(s);
+    release(&barriers.gradientsEmpty[0]);
+    for (int i = 0; i < rounds; ++i) {
+      int stage = i % 2;
+      acquire(barriers.queriesFull, queries, i);
+      const unsigned char *statistics = statisticsOf(i);
+      wait(&barriers.probabilitiesFull[stage][warp], i / 2 % 2);
+      const uint4 *from = handedOver(i);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        uint4 x = from[128 * j];
+        rounded[4 * j] = x.x, rounded[4 * j + 1] = x.y, rounded[4 * j + 2] = x.z, rounded[4 * j + 3] = x.w;
+      }
+      release(&barriers.probabilitiesEmpty[stage][warp]);
+#pragma unroll
+      for (int j = 0; j < kTile / 2; j += 4) {
+        StatisticsPair q = statisticsPair(statistics, j * 2 + column);
+#pragma unroll
+        for (int e = 0; e < 4; e += 2) {
+          unsigned &pair = rounded[(j + e) / 2];
+          pair = packBf16(lowBf16(pair) * (s[j + e] - q.delta[0]), highBf16(pair) * (s[j + e + 1] - q.delta[1]));
+        }
+      }
+      pin(sums);
+      beginProducts();
+      accumulateRows<kWidth, kTile>(sums, rounded, queries + stage * Shared::kTileBytes);
+      endProducts();
+      if (i + 1 < rounds) {
+        acquire(barriers.gradientsFull, gradients, i + 1);
+        pin(s);
+        beginProducts();
+        multiplyRows<kWidth, kTile>(s, values, gradients + (stage ^ 1) * Shared::kTileBytes);
+        endProducts();
+        waitProducts<1>();
+      } else {
+        waitProducts();
+      }
+      release(&barriers.queriesEmpty[stage]);
+      waitProducts();
+      pin(s);
+      pin(sums);
+      if (i + 1 < rounds)
+        release(&barriers.gradientsEmpty[stage ^ 1]);
+    }
+    storeFragments<kWidth>(sums, shared + Shared::kValues, 4, p.dk, keyHead, tile.begin, tile.count,
+                           [&](unsigned, float a, float b, int) { return packBf16(a * p.scale, b * p.scale); });
+  }
+}
+
+/// Where the parts of a block's shared memory begin, in bytes.
+template <int kWidth> struct BackwardQueriesShared {
+  static constexpr int kTileBytes = kAttentionTile * kWidth * 2;
+  /// Two heads of each, then two tiles of keys, then as many of values as there is room for.
+  static constexpr int kQueries = 0, kGradients = 2 * kTileBytes, kKeys = 4 * kTileBytes, kValues = 6 * kTileBytes;
+  static constexpr int kValueStages = kWidth == 256 ? 1 : 2;
+  static constexpr int kBarriers = kValues + kValueStages * kTileBytes;
+  static constexpr int kBytes = kBarriers + 16 * 8;
+  static_assert(kBytes <= 232448);
+};
+
+struct BackwardQueriesBarriers {
+  Barrier queriesFull, gradientsFull;
+  Barrier keysFull[2], keysEmpty[2], valuesFull[2], valuesEmpty[2];
+};
+
+template <int kWidth>
+__global__ void __launch_bounds__(kAttentionBlock, 1)
+    attentionBackwardQueries(const __grid_constant__ AttentionBackwardParams p) {
+  using Shared = BackwardQueriesShared<kWidth>;
+  constexpr int kTile = kAttentionTile, kValueStages = Shared::kValueStages;
+  unsigned char *shared = sharedMemory<unsigned char>();
+  auto &barriers = *reinterpret_cast<BackwardQueriesBarriers *>(shared + Shared::kBarriers);
+  static_assert(sizeof(BackwardQueriesBarriers) <= 16 * 8);
+  int pairs = (p.ratio + 1) / 2, blocksOfTile = pairs * p.keyHeads;
+  int keyHead = blockIdx.x % blocksOfTile / pairs, firstOfPair = blockIdx.x % pairs * 2;
+  int index = blockIdx.x / blocksOfTile, tiles = segmentTiles(p.docs);
+  if (index >= tiles) {
+    for (int i = firstOfPair; i < min(firstOfPair + 2, p.ratio); ++i)
+      zeroTail<bf16>(p.docs, p.dq, keyHead * p.ratio + i, kWidth, index - tiles, gridDim.x / blocksOfTile - tiles);
+    return;
+  }
+  AttentionTile tile(p.docs, tileBegin(p.docs, index));
+  int keyTiles = (tile.begin - tile.documentBegin) / kTile + 1;
+  // Without a second head both warpgroups do the same, and the first alone writes.
+  auto headOf = [&](int group) { return keyHead * p.ratio + min(firstOfPair + group, p.ratio - 1); };
+
+  if (threadIdx.x == 0) {
+    prefetchMap(p.q);
+    prefetchMap(p.k);
+    prefetchMap(p.v);
+    prefetchMap(p.dO);
+    initBarrier(&barriers.queriesFull, 1);
+    initBarrier(&barriers.gradientsFull, 1);
+    for (int i = 0; i < 2; ++i) {
+      initBarrier(&barriers.keysFull[i], 1);
+      initBarrier(&barriers.keysEmpty[i], 8);
+      initBarrier(&barriers.valuesFull[i], 1);
+      initBarrier(&barriers.valuesEmpty[i], 8);
+    }
+    fenceBarriers();
+  }
+  __syncthreads();
+
+  int group = static_cast<int>(threadIdx.x) / 128 - 1;
+  if (group < 0) {
+    giveRegisters<24>();
+    if (threadIdx.x != 0)
+      return;
+    for (int i = 0; i < keyTiles; ++i) {
+      int stage = i % 2, key = tile.begin - i * kTile, valueStage = i % kValueStages;
+      if (i == 0) {
+        arriveAndExpect(&barriers.queriesFull, 2 * Shared::kTileBytes);
+        for (int head = 0; head < 2; ++head)
+          copyRows<kWidth, kTile>(shared + Shared::kQueries + head * Shared::kTileBytes, p.q, &barriers.queriesFull,
+                                  headOf(head), tile.begin);
+      }
+      wait(&barriers.keysEmpty[stage], i / 2 % 2 ^ 1);
+      arriveAndExpect(&barriers.keysFull[stage], Shared::kTileBytes);
+      copyRows<kWidth, kTile>(shared + Shared::kKeys + stage * Shared::kTileBytes, p.k, &barriers.keysFull[stage],
+                              keyHead, key);
+      if (i == 0) {
+        arriveAndExpect(&barriers.gradientsFull, 2 * Shared::kTileBytes);
+        for (int head = 0; head < 2; ++head)
+          copyRows<kWidth, kTile>(shared + Shared::kGradients + head * Shared::kTileBytes, p.dO,
+                                  &barriers.gradientsFull, headOf(head), tile.begin);
+      }
+      wait(&barriers.valuesEmpty[valueStage], i / kValueStages % 2 ^ 1);
+      arriveAndExpect(&barriers.valuesFull[valueStage], Shared::kTileBytes);
+      copyRows<kWidth, kTile>(shared + Shared::kValues + valueStage * Shared::kTileBytes, p.v,
+                              &barriers.valuesFull[valueStage], keyHead, key);
+    }
+    return;
+  }
+
+  takeRegisters<240>();
+  int thread = threadIdx.x % 128, lane = thread % 32, row = thread / 32 * 16 + lane / 4, column = lane % 4 * 2;
+  unsigned char *queries = shared + Shared::kQueries + group * Shared::kTileBytes;
+  const unsigned char *gradients = shared + Shared::kGradients + group * Shared::kTileBytes;
+  unsigned char *keys = shared + Shared::kKeys;
+  const unsigned char *values = shared + Shared::kValues;
+  float scale2 = p.scale * kLog2E;
+  const QueryStatistics *statistics = as<const QueryStatistics>(p.statistics) + i64(headOf(group)) * p.statisticsRows +
+                                      tile.statisticsRow(tile.begin) + row;
+  QueryStatistics statisticsOf[2] = {statistics[0], statistics[8]};
+  float sums[kWidth / 2], s[kTile / 2], dP[kTile / 2];
+  unsigned rounded[kTile / 4];
+#pragma unroll
+  for (float &x : sums)
+    x = 0;
+
+  auto beginScores = [&](int i) {
+    wait(&barriers.keysFull[i % 2], i / 2 % 2);
+    pin(s);
+    beginProducts();
+    multiplyRows<kWidth, kTile>(s, queries, keys + i % 2 * Shared::kTileBytes);
+    endProducts();
+  };
+  auto beginProbabilityGradients = [&](int i) {
+    wait(&barriers.valuesFull[i % kValueStages], i / kValueStages % 2);
+    pin(dP);
+    beginProducts();
+    multiplyRows<kWidth, kTile>(dP, gradients, values + i % kValueStages * Shared::kTileBytes);
+    endProducts();
+  };
+  auto beginSum = [&](int i) {
+    pin(sums);
+    beginProducts();
+    accumulateRows<kWidth, kTile>(sums, rounded, keys + i % 2 * Shared::kTileBytes);
+    endProducts();
+  };
+
+  // Turns: barrier 1 is waited for by the first warpgroup, barrier 2 by the second.
+  if (group == 1)
+    arriveThreads(1, 256);
+  wait(&barriers.queriesFull, 0);
+  wait(&barriers.keysFull[0], 0);
+  // Keys past the document's end are multiplied by zero, which is not enough if they are not finite.
+  if (tile.count < kTile) {
+    zeroRows<kWidth, kTile>(keys, tile.count);
+    syncThreads(3 + group, 128);
+  }
+  beginScores(0);
+  wait(&barriers.gradientsFull, 0);
+  beginProbabilityGradients(0);
+  for (int i = 0;; ++i) {
+    waitProducts<1>();
+    pin(s);
+#pragma unroll
+    for (int j = 0; j < kTile / 2; ++j)
+      s[j] = approximateExp2(s[j] * scale2 - statisticsOf[j % 4 / 2].lse2);
+    waitProducts();
+    pin(dP);
+    release(&barriers.valuesEmpty[i % kValueStages]);
+#pragma unroll
+    for (int j = 0; j < kTile / 2; ++j) {
+      s[j] *= dP[j] - statisticsOf[j % 4 / 2].delta;
+      if (i == 0 && j / 4 * 8 + column + j % 2 > row + j % 4 / 2 * 8)
+        s[j] = 0;
+    }
+    roundPairs(s, rounded);
+    if (i + 1 == keyTiles)
+      break;
+    syncThreads(1 + group, 256);
+    beginSum(i);
+    beginScores(i + 1);
+    beginProbabilityGradients(i + 1);
+    arriveThreads(2 - group, 256);
+    waitProducts<2>();
+    pin(sums);
+    release(&barriers.keysEmpty[i % 2]);
+  }
+  beginSum(keyTiles - 1);
+  waitProducts();
+  pin(sums);
+  // Looked up again: the loop has no registers to keep it in.
+  AttentionTile written(p.docs, tileBegin(p.docs, index));
+  if (firstOfPair + group < p.ratio)
+    storeFragments<kWidth>(sums, queries, 3 + group, p.dq, headOf(group), written.begin, written.count,
+                           [&](unsigned, float a, float b, int) { return packBf16(a * p.scale, b * p.scale); });
+}
+
+} // namespace qrt::device

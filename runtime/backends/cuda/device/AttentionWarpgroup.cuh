@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a warpgroup of the attention kernels on tensor cores does with tiles of bf16 in shared memory (panels, see
+// Hopper.cuh) and fragments in registers.
+#ifndef RUNTIME_BACKENDS_CUDA_DEVICE_ATTENTIONWARPGROUP_CUH
+#define RUNTIME_BACKENDS_CUDA_DEVICE_ATTENTIONWARPGROUP_CUH
+
+#include "AttentionTile.cuh"
+#include "Hopper.cuh"
+
+namespace qrt::device {
+
+/// Threads of a block: one warpgroup that brings tiles in, two that compute.
+constexpr int kAttentionBlock = 384;
+
+/// Starts the copy of a tile, kRows rows of a head from `row`, as panels. Its bytes count for the barrier.
+template <int kWidth, int kRows>
+__device__ __forceinline__ void copyRows(unsigned char *to, const TensorMap &map, Barrier *barrier, int head, int row) {
+#pragma unroll
+  for (int panel = 0; panel < kWidth / 64; ++panel)
+    copyBox(to + panel * kRows * 128, map, barrier, panel * 64, head, row);
+}
+
+/// A warp no longer reads what the barrier guards.
+__device__ __forceinline__ void release(Barrier *barrier) {
+  __syncwarp();
+  if (threadIdx.x % 32 == 0)
+    arrive(barrier);
+}
+
+/// d[64, kOthers] = a b^T over kWidth columns: a [64, kWidth] and b [kOthers, kWidth] in panels.
+template <int kWidth, int kOthers>
+__device__ __forceinline__ void multiplyRows(float (&d)[kOthers / 2], const unsigned char *a, const unsigned char *b) {
+  constexpr unsigned kPanelA = kAttentionTile * 128, kPanelB = kOthers * 128;
+  unsigned long long tileA = operand<Major::K>(a, kPanelA), tileB = operand<Major::K>(b, kPanelB);
+#pragma unroll
+  for (int step = 0; step < kWidth / 16; ++step)
+    product<kOthers, Major::K, Major::K>(d, advanced(tileA, step / 4 * kPanelA + step % 4 * 32),
+                                         advanced(tileB, step / 4 * kPanelB + step % 4 * 32), step > 0);
+}
+
+/// d[64, kWidth] += a b over kRows rows of b [kRows, kWidth] in panels; a is fragments.
+template <int kWidth, int kRows>
+__device__ __forceinline__ void accumulateRows(float (&d)[kWidth / 2], const unsigned (&a)[kRows / 4],
+                                               const unsigned char *b) {
+  unsigned long long tile = operand<Major::MN>(b, kRows * 128);
+#pragma unroll
+  for (int step = 0; step < kRows / 16; ++step)
+    product<kWidth, Major::MN>(d, a + 4 * step, advanced(tile, step * 2048), 1);
+}
+
+/// Pairs of neighbours of d, rounded: fragments of d as a left operand.
+template <int kCount> __device__ __forceinline__ void roundPairs(const float (&d)[kCount], unsigned (&a)[kCount / 2]) {
+#pragma unroll
+  for (int i = 0; i < kCount / 2; ++i)
+    a[i] = packBf16(d[2 * i], d[2 * i + 1]);
+}
+
+/// Makes rows of a tile in panels zero, from `begin` to kRows. A warpgroup calls it; the rows are ready for products
+/// after its next barrier.
+template <int kWidth, int kRows> __device__ __forceinline__ void zeroRows(unsigned char *tile, int begin) {
+  for (int i = begin * (kWidth / 8) + threadIdx.x % 128; i < kRows * (kWidth / 8); i += 128) {
+    int row = i / (kWidth / 8), chunk = i % (kWidth / 8);
+    *reinterpret_cast<uint4 *>(tile + chunk / 8 * (kRows * 128) + row * 128 + chunk % 8 * 16) = make_uint4(0, 0, 0, 0);
+  }
+  fenceShared();
+}
+
+/// Writes a warpgroup's fragments d[64, kWidth] through `tile` (its own memory, in panels) to the first `count` rows of
+/// a head: for two neighbours a and b of this thread's row i (0 or 1), the pair change(what the tile held, a, b, i).
+/// Barrier `id` is the warpgroup's.
+template <int kWidth, typename Change>
+__device__ __forceinline__ void storeFragments(const float (&d)[kWidth / 2], unsigned char *tile, int id,
+                                               const HeadTensor &to, int head, int begin, int count, Change change) {
+  int thread = threadIdx.x % 128, g = thread % 32 / 4, t = thread % 4, row = thread / 32 * 16 + g;
+  constexpr int kPanel = kAttentionTile * 128;
+  // The tile may have been an operand of products that only this warp has waited for.
+  syncThreads(id, 128);
+#pragma unroll
+  for (int i = 0; i < kWidth / 2; i += 2) {
+    int column = i / 4 * 8 + 2 * t;
+    unsigned *pair =
+        reinterpret_cast<unsigned *>(tile + column / 64 * kPanel + panelOffset(row + i % 4 / 2 * 8, column % 64));
+    *pair = change(*pair, d[i], d[i + 1], i % 4 / 2);
+  }
+  syncThreads(id, 128);
+  constexpr int kChunks = kWidth / 8, kRowsAtOnce = 128 / kChunks;
+  int chunk = thread % kChunks;
+#pragma unroll 4
+  for (int r = thread / kChunks; r < count; r += kRowsAtOnce) {
+    uint4 values = *reinterpret_cast<const uint4 *>(tile + chunk / 8 * kPanel + panelOffset(r, chunk % 8 * 8));
+    *reinterpret_cast<uint4 *>(headRow<bf16>(to, begin + r, head) + chunk * 8) = values;
+  }
+}
+
+} // namespace qrt::device
+
+#endif // RUNTIME_BACKENDS_CUDA_DEVICE_ATTENTIONWARPGROUP_CUH
