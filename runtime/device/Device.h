@@ -26,12 +26,30 @@ public:
   virtual Status observe(const DebugValue &value, const TensorShape &shape, std::span<const std::byte> bytes) = 0;
 };
 
+/// Times of an entry on its device, warm, in milliseconds; medians.
+struct ExecutionTimes {
+  /// A whole run.
+  double run = 0;
+  /// Its matrix products alone, once each, one behind the other.
+  double gemms = 0;
+  /// Each instruction, inside whole runs.
+  std::vector<double> instructions;
+  /// Pieces of work that the device gets for each instruction.
+  std::vector<int> works;
+  /// What the device can do, measured just before: bytes read and written a second by a large copy, operations a second
+  /// of a large matrix product in the entry's storage type.
+  double copyRate = 0, gemmRate = 0;
+};
+
 /// An entry made ready: it refers to the entry and to its device, which must outlive it.
 class Executable {
 public:
   virtual ~Executable() = default;
   /// Runs the entry once and waits for it. Allocates nothing (but with an observer).
   virtual Status run(Observer *observer = nullptr) = 0;
+  /// Runs the entry again and again, for about `seconds` each way of looking at it. What it updates (weights, moments)
+  /// changes each time, and the arena's contents are lost.
+  virtual StatusOr<ExecutionTimes> time(double seconds) = 0;
 };
 
 class Device {

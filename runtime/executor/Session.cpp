@@ -201,6 +201,20 @@ StatusOr<RunResult> Session::run(EntryKind kind, Observer *observer) {
   return result;
 }
 
+StatusOr<ExecutionTimes> Session::time(EntryKind kind, double seconds) {
+  const Prepared *prepared = find(kind, kind == EntryKind::Apply ? BucketShape() : bucket_);
+  if (!prepared)
+    return error(StatusCode::InvalidUsage, "{}: no entry '{}' for bucket {}", program().source(), entryKindName(kind),
+                 printBucket(bucket_));
+  fillArguments(*prepared->entry);
+  return prepared->executable->time(seconds);
+}
+
+const Entry *Session::entryFor(EntryKind kind) const {
+  const Prepared *prepared = find(kind, kind == EntryKind::Apply ? BucketShape() : bucket_);
+  return prepared ? prepared->entry : nullptr;
+}
+
 Status Session::zeroGradients() {
   return device_->zero(Space::Gradients, 0, device_->reserved()[static_cast<int>(Space::Gradients)]);
 }

@@ -74,6 +74,11 @@ public:
   /// InvalidUsage if there is no such entry.
   StatusOr<RunResult> run(EntryKind kind, Observer *observer = nullptr);
 
+  /// Times of the entry of this kind for the batch's bucket (Executable::time). Weights and state change.
+  StatusOr<ExecutionTimes> time(EntryKind kind, double seconds);
+  /// The entry that run() would run; null if there is none.
+  const Entry *entryFor(EntryKind kind) const;
+
   /// Before the first micro-batch of the first step; Apply leaves zeros.
   Status zeroGradients();
 

@@ -23,6 +23,7 @@ void addInspectCommand(CLI::App &app, Command &command);
 /// `compiler`: builds programs that are missing; null in a qrun without the compiler.
 void addTrainCommand(CLI::App &app, Command &command, Specializer *compiler);
 void addEvalCommand(CLI::App &app, Command &command, Specializer *compiler);
+void addProfileCommand(CLI::App &app, Command &command, Specializer *compiler);
 
 /// Tells people on standard error, a line each.
 void printWarnings(const std::vector<std::string> &warnings);

@@ -21,6 +21,7 @@ int qrunMain(int argc, char **argv, Specializer *compiler) {
   addPackCommand(app, command);
   addTrainCommand(app, command, compiler);
   addEvalCommand(app, command, compiler);
+  addProfileCommand(app, command, compiler);
   addInspectCommand(app, command);
   if (std::optional<int> end = parseCommandLine(app, argc, argv))
     return *end;

@@ -5,7 +5,9 @@
 #include "runtime/backends/cpu/Gemm.h"
 #include "runtime/backends/cpu/Processor.h"
 #include "runtime/base/BlockedSignals.h"
+#include "runtime/base/Stopwatch.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <sched.h>
@@ -139,6 +141,7 @@ public:
 
   Status build(const Program &program);
   Status run(Observer *observer) override;
+  StatusOr<ExecutionTimes> time(double seconds) override;
 
 private:
   std::span<const Tensor> tensorsOf(const Work &work) const {
@@ -371,6 +374,38 @@ Status CpuExecutable::run(Observer *observer) {
       QRT_RETURN_IF_ERROR(notify(*observer, i));
   }
   return Status();
+}
+
+StatusOr<ExecutionTimes> CpuExecutable::time(double seconds) {
+  constexpr int kFewest = 3;
+  std::vector<std::vector<double>> samples(works_.size());
+  std::vector<double> runs, gemms;
+  Stopwatch all;
+  while (static_cast<int>(runs.size()) < kFewest || all.milliseconds() < seconds * 1e3) {
+    double gemm = 0;
+    Stopwatch whole;
+    for (size_t i = 0; i < works_.size(); ++i) {
+      Stopwatch watch;
+      execute(works_[i]);
+      samples[i].push_back(watch.milliseconds());
+      if (works_[i].kind == Work::Kind::Gemm)
+        gemm += samples[i].back();
+    }
+    runs.push_back(whole.milliseconds());
+    gemms.push_back(gemm);
+  }
+  auto median = [](std::vector<double> &values) {
+    auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+  };
+  ExecutionTimes times;
+  times.run = median(runs);
+  times.gemms = median(gemms);
+  for (std::vector<double> &values : samples)
+    times.instructions.push_back(median(values));
+  times.works.assign(works_.size(), 1);
+  return times;
 }
 
 Status CpuExecutable::notify(Observer &observer, size_t instruction) const {

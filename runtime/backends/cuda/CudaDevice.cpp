@@ -2,6 +2,8 @@
 #include "runtime/backends/cuda/CudaDevice.h"
 
 #include "runtime/backends/cuda/GemmTuner.h"
+#include "runtime/backends/cuda/Graph.h"
+#include "runtime/backends/cuda/MeasureRates.h"
 #include "runtime/backends/cuda/PinnedMemory.h"
 #include "runtime/base/BlockedSignals.h"
 
@@ -12,43 +14,6 @@
 
 namespace qrt::cuda {
 namespace {
-
-/// A captured sequence of works.
-class Graph {
-public:
-  Graph() = default;
-  Graph(const Graph &) = delete;
-  ~Graph() {
-    if (executable_)
-      (*driver_)->cuGraphExecDestroy(executable_);
-  }
-
-  /// Captures what `record` puts on the stream.
-  template <typename Record> Status capture(const Driver &driver, CUstream stream, Record record) {
-    driver_ = &driver;
-    // Other threads may call the driver meanwhile.
-    QRT_CUDA_CHECK(driver, cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-    Status recorded = record();
-    CUgraph graph = nullptr;
-    CUresult ended = driver->cuStreamEndCapture(stream, &graph);
-    QRT_RETURN_IF_ERROR(recorded);
-    QRT_RETURN_IF_ERROR(driver.check(ended, "cuStreamEndCapture"));
-    CUresult instantiated = driver->cuGraphInstantiateWithFlags(&executable_, graph, 0);
-    driver->cuGraphDestroy(graph);
-    QRT_RETURN_IF_ERROR(driver.check(instantiated, "cuGraphInstantiateWithFlags"));
-    QRT_CUDA_CHECK(driver, cuGraphUpload(executable_, stream));
-    return Status();
-  }
-
-  Status launch(CUstream stream) const {
-    QRT_CUDA_CHECK(*driver_, cuGraphLaunch(executable_, stream));
-    return Status();
-  }
-
-private:
-  const Driver *driver_ = nullptr;
-  CUgraphExec executable_ = nullptr;
-};
 
 /// The elements of a tensor one behind the other.
 std::vector<std::byte> withoutGaps(const TensorShape &shape, std::span<const std::byte> strided) {
@@ -73,6 +38,7 @@ public:
 
   Status build(const Program &program);
   Status run(Observer *observer) override;
+  StatusOr<ExecutionTimes> time(double seconds) override;
 
 private:
   Tensor tensorOf(int32_t slice) const;
@@ -340,6 +306,52 @@ Status CudaExecutable::notify(Observer &observer, size_t instruction) const {
     QRT_RETURN_IF_ERROR(observer.observe(value, dense, withoutGaps(slice.shape, strided)));
   }
   return Status();
+}
+
+StatusOr<ExecutionTimes> CudaExecutable::time(double seconds) {
+  const Gpu &gpu = device_.gpu();
+  WorkContext context = gpu.works(*modules_);
+  ExecutionTimes times;
+  QRT_RETURN_IF_ERROR(measureRates(gpu, context, device_.at(Space::Transient, 0),
+                                   device_.reserved()[static_cast<int>(Space::Transient)], times));
+  Graph whole, gemms, marked;
+  QRT_RETURN_IF_ERROR(whole.capture(gpu.driver(), gpu.stream(), [&] { return launchAll(nullptr); }));
+  QRT_RETURN_IF_ERROR(gemms.capture(gpu.driver(), gpu.stream(), [&]() -> Status {
+    for (const PreparedWorks &works : works_)
+      for (const PreparedWorks::Work &work : works.works())
+        if (const auto *gemm = std::get_if<PreparedGemm>(&work))
+          QRT_RETURN_IF_ERROR(gemm->launch(gpu.stream(), gpu.gemmWorkspace()));
+    return Status();
+  }));
+  Events events(gpu.driver());
+  QRT_RETURN_IF_ERROR(events.create(works_.size() + 1));
+  QRT_RETURN_IF_ERROR(marked.capture(gpu.driver(), gpu.stream(), [&]() -> Status {
+    QRT_RETURN_IF_ERROR(copyIn());
+    QRT_RETURN_IF_ERROR(events.recordInGraph(0, gpu.stream()));
+    for (size_t i = 0; i < works_.size(); ++i) {
+      QRT_RETURN_IF_ERROR(works_[i].launch(context, gpu.stream()));
+      QRT_RETURN_IF_ERROR(events.recordInGraph(i + 1, gpu.stream()));
+    }
+    return copyOut();
+  }));
+  // Products of real numbers: the run before leaves them behind.
+  QRT_ASSIGN_OR_RETURN(times.run, replay(gpu, whole, seconds));
+  QRT_ASSIGN_OR_RETURN(times.gemms, replay(gpu, gemms, seconds));
+  std::vector<std::vector<double>> samples(works_.size());
+  for (int repeat = 0; repeat < 7; ++repeat) {
+    QRT_RETURN_IF_ERROR(marked.launch(gpu.stream()));
+    QRT_RETURN_IF_ERROR(gpu.synchronize());
+    for (size_t i = 0; i < works_.size(); ++i) {
+      QRT_ASSIGN_OR_RETURN(double milliseconds, events.elapsed(i, i + 1));
+      samples[i].push_back(milliseconds);
+    }
+  }
+  for (size_t i = 0; i < works_.size(); ++i) {
+    std::nth_element(samples[i].begin(), samples[i].begin() + 3, samples[i].end());
+    times.instructions.push_back(samples[i][3]);
+    times.works.push_back(static_cast<int>(works_[i].works().size()));
+  }
+  return times;
 }
 
 } // namespace

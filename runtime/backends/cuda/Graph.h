@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef RUNTIME_BACKENDS_CUDA_GRAPH_H
+#define RUNTIME_BACKENDS_CUDA_GRAPH_H
+
+#include "runtime/backends/cuda/Gpu.h"
+
+#include <vector>
+
+namespace qrt::cuda {
+
+/// A captured sequence of works.
+class Graph {
+public:
+  Graph() = default;
+  Graph(const Graph &) = delete;
+  ~Graph() {
+    if (executable_)
+      (*driver_)->cuGraphExecDestroy(executable_);
+  }
+
+  /// Captures what `record` puts on the stream.
+  template <typename Record> Status capture(const Driver &driver, CUstream stream, Record record) {
+    driver_ = &driver;
+    // Other threads may call the driver meanwhile.
+    QRT_CUDA_CHECK(driver, cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    Status recorded = record();
+    CUgraph graph = nullptr;
+    CUresult ended = driver->cuStreamEndCapture(stream, &graph);
+    QRT_RETURN_IF_ERROR(recorded);
+    QRT_RETURN_IF_ERROR(driver.check(ended, "cuStreamEndCapture"));
+    CUresult instantiated = driver->cuGraphInstantiateWithFlags(&executable_, graph, 0);
+    driver->cuGraphDestroy(graph);
+    QRT_RETURN_IF_ERROR(driver.check(instantiated, "cuGraphInstantiateWithFlags"));
+    QRT_CUDA_CHECK(driver, cuGraphUpload(executable_, stream));
+    return Status();
+  }
+
+  Status launch(CUstream stream) const {
+    QRT_CUDA_CHECK(*driver_, cuGraphLaunch(executable_, stream));
+    return Status();
+  }
+
+private:
+  const Driver *driver_ = nullptr;
+  CUgraphExec executable_ = nullptr;
+};
+
+/// Points in time on the device.
+class Events {
+public:
+  explicit Events(const Driver &driver) : driver_(driver) {}
+  Events(const Events &) = delete;
+  ~Events() {
+    for (CUevent event : events_)
+      driver_->cuEventDestroy(event);
+  }
+
+  Status create(size_t count) {
+    while (events_.size() < count)
+      QRT_CUDA_CHECK(driver_, cuEventCreate(&events_.emplace_back(), 0));
+    return Status();
+  }
+  Status record(size_t event, CUstream stream) const {
+    QRT_CUDA_CHECK(driver_, cuEventRecord(events_[event], stream));
+    return Status();
+  }
+  /// While the stream is captured: each replay records the event.
+  Status recordInGraph(size_t event, CUstream stream) const {
+    QRT_CUDA_CHECK(driver_, cuEventRecordWithFlags(events_[event], stream, CU_EVENT_RECORD_EXTERNAL));
+    return Status();
+  }
+  /// Milliseconds between two events that have happened.
+  StatusOr<double> elapsed(size_t from, size_t to) const {
+    float milliseconds = 0;
+    QRT_CUDA_CHECK(driver_, cuEventElapsedTime(&milliseconds, events_[from], events_[to]));
+    return static_cast<double>(milliseconds);
+  }
+
+private:
+  const Driver &driver_;
+  std::vector<CUevent> events_;
+};
+
+/// Replays a graph for about so many seconds; the median milliseconds of the second half of the replays, when the GPU
+/// is warm.
+StatusOr<double> replay(const Gpu &gpu, const Graph &graph, double seconds);
+
+} // namespace qrt::cuda
+
+#endif // RUNTIME_BACKENDS_CUDA_GRAPH_H
