@@ -2,7 +2,6 @@
 #include "tests/gpu/DeviceHarness.h"
 
 #include "runtime/backends/cuda/CompileDeviceCode.h"
-#include "runtime/base/CacheFolder.h"
 
 #include <cstdlib>
 
@@ -78,7 +77,7 @@ bool runOnce(const KernelCall &call, std::vector<HostTensor> &args) {
 }
 
 CubinCache &cubins() {
-  static CubinCache cache(cacheFolder());
+  static CubinCache cache(CubinCache::defaultFolder());
   return cache;
 }
 
