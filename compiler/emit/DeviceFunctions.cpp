@@ -3,6 +3,7 @@
 
 #include "dialects/step/Step.h"
 #include "runtime/backends/cuda/CompileDeviceCode.h"
+#include "runtime/base/CacheFolder.h"
 
 using namespace mlir;
 
@@ -41,7 +42,7 @@ KernelCall callOf(step::LaunchOp launch) {
 
 FailureOr<std::map<std::string, DeviceFunction>> compileDeviceFunctions(ModuleOp module, const Target &target) {
   std::map<std::string, DeviceFunction> functions;
-  qrt::CubinCache cache(qrt::CubinCache::defaultFolder());
+  qrt::CubinCache cache(qrt::cacheFolder());
   auto compile = [&](Operation *op, const qrt::cuda::KernelPlan &plan) -> LogicalResult {
     for (const qrt::cuda::DeviceWork &work : plan.works()) {
       const auto *launch = std::get_if<qrt::cuda::DeviceLaunch>(&work);

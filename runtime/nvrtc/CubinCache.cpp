@@ -4,7 +4,6 @@
 #include "runtime/base/File.h"
 #include "runtime/base/Sha256.h"
 
-#include <cstdlib>
 #include <cstring>
 
 namespace qrt {
@@ -75,16 +74,6 @@ StatusOr<std::string> keyOf(std::span<const SourceFile> files, const std::string
 }
 
 } // namespace
-
-std::string CubinCache::defaultFolder() {
-  if (const char *folder = std::getenv("QCC_CACHE_DIR"))
-    return folder;
-  if (const char *cache = std::getenv("XDG_CACHE_HOME"); cache && *cache)
-    return joinPath(cache, "qcc");
-  if (const char *home = std::getenv("HOME"); home && *home)
-    return joinPath(home, ".cache/qcc");
-  return "";
-}
 
 StatusOr<Cubin> CubinCache::compile(std::span<const SourceFile> files, const std::string &main,
                                     const std::string &expression, std::string_view architecture) {

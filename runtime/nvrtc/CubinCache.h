@@ -13,9 +13,6 @@ public:
   /// `folder` is made when something is written; empty: nothing is kept.
   explicit CubinCache(std::string folder) : folder_(std::move(folder)) {}
 
-  /// $QCC_CACHE_DIR, else $XDG_CACHE_HOME/qcc, else ~/.cache/qcc; none of them: empty.
-  static std::string defaultFolder();
-
   /// As Nvrtc::compile. A folder that cannot be written is no error.
   StatusOr<Cubin> compile(std::span<const SourceFile> files, const std::string &main, const std::string &expression,
                           std::string_view architecture);

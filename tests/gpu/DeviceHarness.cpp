@@ -2,6 +2,7 @@
 #include "tests/gpu/DeviceHarness.h"
 
 #include "runtime/backends/cuda/CompileDeviceCode.h"
+#include "runtime/base/CacheFolder.h"
 
 #include <cstdlib>
 
@@ -77,7 +78,7 @@ bool runOnce(const KernelCall &call, std::vector<HostTensor> &args) {
 }
 
 CubinCache &cubins() {
-  static CubinCache cache(CubinCache::defaultFolder());
+  static CubinCache cache(cacheFolder());
   return cache;
 }
 

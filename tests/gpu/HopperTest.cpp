@@ -3,6 +3,7 @@
 // The blocks that matrix kernels are made of (device/Hopper.cuh), each by itself against a plain loop: a product of a
 // warpgroup of every width and arrangement of its operands, and what the copy engine leaves in shared memory.
 #include "runtime/backends/cuda/CompileDeviceCode.h"
+#include "runtime/base/CacheFolder.h"
 #include "runtime/backends/cuda/DeviceSources.h"
 #include "runtime/backends/cuda/device/Types.h"
 #include "tests/gpu/DeviceHarness.h"
@@ -170,7 +171,7 @@ protected:
 
 private:
   static KernelModules &modules() {
-    static CubinCache cache(CubinCache::defaultFolder());
+    static CubinCache cache(cacheFolder());
     static KernelModules modules(
         gpu().driver(), [](std::string_view, const std::string &function) -> StatusOr<DeviceCode> {
           QRT_ASSIGN_OR_RETURN(Cubin cubin, cache.compile(deviceSources(), kDeviceCode, function, "sm_90a"));

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/qrun/Devices.h"
+
 #include "runtime/backends/cpu/CpuDevice.h"
 #include "runtime/backends/cpu/Gemm.h"
 #ifdef QCC_HAS_CUDA
 #include "runtime/backends/cuda/CudaDevice.h"
+#include "runtime/base/CacheFolder.h"
 #endif
 #include "tools/cli/Numbers.h"
 
@@ -44,7 +46,8 @@ static StatusOr<std::unique_ptr<Device>> openGpu(const Program &program, const D
     return error(StatusCode::InvalidUsage, "--launch: expected graph or eager, got {}", arguments.launch);
   if (arguments.gpu < 0)
     return error(StatusCode::InvalidUsage, "--gpu: expected 0 or more, got {}", arguments.gpu);
-  return cuda::createCudaDevice({.ordinal = arguments.gpu, .launch = mode, .poison = arguments.poison});
+  return cuda::createCudaDevice(
+      {.ordinal = arguments.gpu, .launch = mode, .poison = arguments.poison, .cacheFolder = cacheFolder()});
 #else
   return error(StatusCode::Unsupported, "{} is compiled for {}, but this qrun was built without the CUDA backend",
                program.source(), program.target());

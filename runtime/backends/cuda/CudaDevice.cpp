@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/backends/cuda/CudaDevice.h"
 
-#include "runtime/backends/cuda/Gpu.h"
+#include "runtime/backends/cuda/GemmTuner.h"
 #include "runtime/backends/cuda/PinnedMemory.h"
 #include "runtime/base/BlockedSignals.h"
 
@@ -94,7 +94,8 @@ private:
 
 class CudaDevice final : public Device {
 public:
-  CudaDevice(std::unique_ptr<Gpu> gpu, const CudaDeviceOptions &options) : gpu_(std::move(gpu)), options_(options) {}
+  CudaDevice(std::unique_ptr<Gpu> gpu, const CudaDeviceOptions &options)
+      : gpu_(std::move(gpu)), tuner_(*gpu_, options.cacheFolder), options_(options) {}
 
   std::string description() const override {
     return fmt::format("{}, cuBLASLt {}{}", gpu_->name(), gpu_->cublasLt().version(),
@@ -151,6 +152,7 @@ public:
     return spaces_[static_cast<int>(space)].data() + static_cast<DevicePtr>(offset);
   }
   Gpu &gpu() const { return *gpu_; }
+  GemmTuner &tuner() { return tuner_; }
   const CudaDeviceOptions &options() const { return options_; }
 
   /// The device functions of a program, which outlives the device's executables.
@@ -185,6 +187,7 @@ public:
 
 private:
   std::unique_ptr<Gpu> gpu_;
+  GemmTuner tuner_;
   CudaDeviceOptions options_;
   SpaceBytes reserved_{};
   DeviceMemory spaces_[kNumSpaces];
@@ -256,6 +259,13 @@ Status CudaExecutable::build(const Program &program) {
       return std::move(works).status().withContext(where());
     works_.push_back(*std::move(works));
   }
+  // The arena holds nothing between runs: operands for timing.
+  for (PreparedWorks &works : works_)
+    for (PreparedWorks::Work &work : works.works())
+      if (auto *gemm = std::get_if<PreparedGemm>(&work))
+        QRT_RETURN_IF_ERROR(device_.tuner().choose(*gemm, device_.at(Space::Transient, 0),
+                                                   device_.reserved()[static_cast<int>(Space::Transient)]));
+  device_.tuner().save();
   for (uint32_t i = 0; i < entry_.debug.size(); ++i)
     debug_.push_back(i);
   std::sort(debug_.begin(), debug_.end(), [&](uint32_t a, uint32_t b) {

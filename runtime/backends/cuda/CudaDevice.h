@@ -21,6 +21,8 @@ struct CudaDeviceOptions {
   LaunchMode launch = LaunchMode::Graph;
   /// Fills everything reserved with 0xFF (NaN, -1), and before every run the transient space and the results again.
   bool poison = false;
+  /// Where the choices of algorithms are kept; empty: nowhere.
+  std::string cacheFolder;
 };
 
 /// Unsupported, naming what is missing or too old, where there is no such GPU, driver or library.

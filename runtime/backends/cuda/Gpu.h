@@ -23,6 +23,7 @@ public:
   const CublasLt &cublasLt() const { return cublasLt_; }
   CUstream stream() const { return stream_; }
   WorkContext works(KernelModules &modules) const { return {driver_, cublasLt_, modules, gemmWorkspace_.data()}; }
+  DevicePtr gemmWorkspace() const { return gemmWorkspace_.data(); }
   DeviceLimits limits() const { return limits_; }
 
   /// "NVIDIA H200".
