@@ -33,21 +33,22 @@ ArgEffect effectOf(const KernelCall &call, size_t arg) {
   return !isResult(call, arg) ? ArgEffect::Read : isUpdated(call, arg) ? ArgEffect::InOut : ArgEffect::Write;
 }
 
+using MakePlan = std::function<Status(std::span<const Tensor>, KernelPlan &)>;
+
 /// Runs once, from fresh copies; false with a test failure where it cannot.
-bool runOnce(const KernelCall &call, std::vector<HostTensor> &args) {
+bool runOnce(const std::vector<HostTensor *> &given, const std::vector<ArgEffect> &effects, const MakePlan &makePlan,
+             std::string_view name, std::vector<HostTensor> &args) {
   Gpu &device = gpu();
   std::vector<DeviceMemory> memory;
   std::vector<Tensor> tensors;
-  std::vector<ArgEffect> effects;
-  for (size_t i = 0; i < call.args.size(); ++i) {
-    effects.push_back(!isResult(call, i) ? ArgEffect::Read : isUpdated(call, i) ? ArgEffect::InOut : ArgEffect::Write);
-    if (!call.args[i]) {
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (!given[i]) {
       tensors.emplace_back();
       args.emplace_back();
       continue;
     }
-    HostTensor &tensor = args.emplace_back(*call.args[i]);
-    if (effects.back() == ArgEffect::Write)
+    HostTensor &tensor = args.emplace_back(*given[i]);
+    if (effects[i] == ArgEffect::Write)
       tensor.poison();
     StatusOr<DeviceMemory> allocated = device.allocate(static_cast<int64_t>(tensor.bytes().size()));
     require(allocated.status());
@@ -55,9 +56,8 @@ bool runOnce(const KernelCall &call, std::vector<HostTensor> &args) {
     tensors.push_back({tensor.shape(), allocated->data()});
     memory.push_back(*std::move(allocated));
   }
-  Call planned{call.kernel, tensors, effects, call.params, call.bucket, device.limits()};
   KernelPlan measured(1 << 20);
-  if (Status status = planKernel(planned, measured); !status.ok()) {
+  if (Status status = makePlan(tensors, measured); !status.ok()) {
     ADD_FAILURE() << status.message();
     return false;
   }
@@ -65,11 +65,11 @@ bool runOnce(const KernelCall &call, std::vector<HostTensor> &args) {
   require(workspace.status());
   require(device.fill(workspace->data(), 0xFF, measured.workspaceBytes()));
   KernelPlan plan(workspace->data());
-  require(planKernel(planned, plan));
+  require(makePlan(tensors, plan));
   StatusOr<PreparedWorks> works = PreparedWorks::prepare(deviceWorks(), plan.works());
   require(works.status());
   require(works->launch(deviceWorks(), device.stream()));
-  require(device.synchronize().withContext(std::string(kernelInfo(call.kernel).name)));
+  require(device.synchronize().withContext(std::string(name)));
   size_t next = 0;
   for (HostTensor &tensor : args)
     if (tensor.tensor())
@@ -82,19 +82,20 @@ CubinCache &cubins() {
   return cache;
 }
 
-/// Plans the call and compiles what it launches; the tensors as they are.
-std::vector<HostTensor> compileCall(const KernelCall &call) {
+/// Plans and compiles what is launched; zeros for what would be written.
+std::vector<HostTensor> compilePlan(const std::vector<HostTensor *> &given, const std::vector<ArgEffect> &effects,
+                                    const MakePlan &makePlan) {
   constexpr DevicePtr kBase = DevicePtr{1} << 40;
   std::vector<Tensor> tensors;
-  std::vector<ArgEffect> effects;
   std::vector<HostTensor> args;
-  for (size_t i = 0; i < call.args.size(); ++i) {
-    effects.push_back(effectOf(call, i));
-    tensors.push_back(call.args[i] ? Tensor{call.args[i]->shape(), kBase * (i + 1)} : Tensor());
-    args.push_back(call.args[i] ? *call.args[i] : HostTensor());
+  for (size_t i = 0; i < given.size(); ++i) {
+    tensors.push_back(given[i] ? Tensor{given[i]->shape(), kBase * (i + 1)} : Tensor());
+    args.push_back(given[i] ? *given[i] : HostTensor());
+    if (given[i] && effects[i] == ArgEffect::Write)
+      args[i].fill(std::vector<double>(static_cast<size_t>(args[i].elements()), 0.0));
   }
   KernelPlan plan(kBase / 2);
-  Status status = planKernel({call.kernel, tensors, effects, call.params, call.bucket, {}}, plan);
+  Status status = makePlan(tensors, plan);
   EXPECT_TRUE(status.ok()) << status.message();
   for (const DeviceWork &work : plan.works()) {
     const DeviceLaunch *launch = std::get_if<DeviceLaunch>(&work);
@@ -110,6 +111,24 @@ std::vector<HostTensor> compileCall(const KernelCall &call) {
       ADD_FAILURE() << launch->function << ": " << warning;
   }
   return args;
+}
+
+std::vector<HostTensor> runTwice(const std::vector<HostTensor *> &args, const std::vector<ArgEffect> &effects,
+                                 const MakePlan &plan, std::string_view name) {
+  if (compileOnly())
+    return compilePlan(args, effects, plan);
+  std::vector<HostTensor> first, second;
+  if (!runOnce(args, effects, plan, name, first) || !runOnce(args, effects, plan, name, second))
+    return first;
+  for (size_t i = 0; i < first.size(); ++i) {
+    if (!args[i])
+      continue;
+    EXPECT_TRUE(first[i].gapsIntact()) << name << " wrote between the rows of argument " << i;
+    EXPECT_TRUE(first[i].bytes() == second[i].bytes()) << name << ": argument " << i << " differs between two runs";
+    if (effects[i] == ArgEffect::Read)
+      EXPECT_TRUE(first[i].bytes() == args[i]->bytes()) << name << " changed argument " << i;
+  }
+  return first;
 }
 
 } // namespace
@@ -138,21 +157,24 @@ bool compileOnly() {
 }
 
 std::vector<HostTensor> runOnDevice(const KernelCall &call) {
-  std::string_view name = kernelInfo(call.kernel).name;
-  if (compileOnly())
-    return compileCall(call);
-  std::vector<HostTensor> first, second;
-  if (!runOnce(call, first) || !runOnce(call, second))
-    return first;
-  for (size_t i = 0; i < first.size(); ++i) {
-    if (!call.args[i])
-      continue;
-    EXPECT_TRUE(first[i].gapsIntact()) << name << " wrote between the rows of argument " << i;
-    EXPECT_TRUE(first[i].bytes() == second[i].bytes()) << name << ": argument " << i << " differs between two runs";
-    if (!isResult(call, i))
-      EXPECT_TRUE(first[i].bytes() == call.args[i]->bytes()) << name << " changed argument " << i;
-  }
-  return first;
+  std::vector<ArgEffect> effects;
+  for (size_t i = 0; i < call.args.size(); ++i)
+    effects.push_back(effectOf(call, i));
+  return runTwice(
+      call.args, effects,
+      [&](std::span<const Tensor> tensors, KernelPlan &plan) {
+        DeviceLimits limits = compileOnly() ? DeviceLimits{} : gpu().limits();
+        return planKernel({call.kernel, tensors, effects, call.params, call.bucket, limits}, plan);
+      },
+      kernelInfo(call.kernel).name);
+}
+
+std::vector<HostTensor> runOnDevice(const std::vector<HostTensor *> &tensors, const std::vector<size_t> &results,
+                                    const MakePlan &plan) {
+  std::vector<ArgEffect> effects(tensors.size(), ArgEffect::Read);
+  for (size_t i : results)
+    effects[i] = ArgEffect::Write;
+  return runTwice(tensors, effects, plan, "plan");
 }
 
 uint32_t testSeed() {

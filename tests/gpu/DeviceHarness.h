@@ -27,6 +27,10 @@ bool compileOnly();
 /// beforehand. Expects that inputs and the gaps between rows are untouched, and that a second run gives the same bits.
 std::vector<HostTensor> runOnDevice(const KernelCall &call);
 
+/// As runOnDevice(call), of the works that `plan` makes for these tensors; `results` lists those that are written.
+std::vector<HostTensor> runOnDevice(const std::vector<HostTensor *> &tensors, const std::vector<size_t> &results,
+                                    const std::function<Status(std::span<const Tensor>, KernelPlan &)> &plan);
+
 /// The seed of the random shapes and lengths: $QCC_SEED, else new each time; printed.
 uint32_t testSeed();
 

@@ -20,9 +20,12 @@ protected:
 } // namespace
 
 TEST_P(SwigluOnGpu, AgreesWithTheCpu) {
-  for (auto [rows, cols] : std::vector<std::pair<int64_t, int64_t>>{{1, 8}, {37, 512}, {9, 17408}}) {
-    HostTensor gate = make(rows, cols, 8), up = make(rows, cols, 16), dy = make(rows, cols, 0);
-    HostTensor y(md, {rows, cols}), dgate(md, {rows, cols}, 8), dup(md, {rows, cols}, 8);
+  for (auto [rows, cols] : std::vector<std::pair<int64_t, int64_t>>{
+           {1, 8}, {37, 512}, {9, 17408}, {11, 3584}, {4099, 24}, {6, 37}, {3, 1001}, {1, 1}}) {
+    // Rows of whole vectors, or not.
+    int64_t gap = cols % 8 ? 1 : 8;
+    HostTensor gate = make(rows, cols, gap), up = make(rows, cols, 2 * gap), dy = make(rows, cols, 0);
+    HostTensor y(md, {rows, cols}), dgate(md, {rows, cols}, gap), dup(md, {rows, cols}, gap);
     KernelCall forward{Kernel::Swiglu, {&gate, &up, &y}};
     std::vector<HostTensor> got = runOnDevice(forward);
     forward.run();

@@ -38,12 +38,15 @@ struct Benchmark {
   double flops = -1;
   /// Bytes that must move at least; 0: every argument once, twice where it is updated.
   int64_t bytes = 0;
+  /// Times this device function of the call alone; empty: the whole call.
+  std::string only = {};
 };
 
 /// One function a file of this folder, listed in Main.cpp.
 void attentionBenchmarks(std::vector<Benchmark> &benchmarks);
 void gatedDeltaInputsBenchmarks(std::vector<Benchmark> &benchmarks);
 void gatedDeltaRuleBenchmarks(std::vector<Benchmark> &benchmarks);
+void linearCrossEntropyBenchmarks(std::vector<Benchmark> &benchmarks);
 void optimizerBenchmarks(std::vector<Benchmark> &benchmarks);
 void swigluBenchmarks(std::vector<Benchmark> &benchmarks);
 

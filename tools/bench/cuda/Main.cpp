@@ -158,10 +158,16 @@ void run(Gpu &gpu, const Benchmark &benchmark, double copyRate) {
     set.workspace = *std::move(workspace);
     KernelPlan plan(set.workspace.data());
     require(planKernel(call, plan));
-    StatusOr<PreparedWorks> works = PreparedWorks::prepare(cuda::test::deviceWorks(), plan.works());
+    std::vector<DeviceWork> timed;
+    for (const DeviceWork &work : plan.works()) {
+      const DeviceLaunch *launch = std::get_if<DeviceLaunch>(&work);
+      if (benchmark.only.empty() || (launch && launch->function == benchmark.only))
+        timed.push_back(work);
+    }
+    StatusOr<PreparedWorks> works = PreparedWorks::prepare(cuda::test::deviceWorks(), timed);
     require(works.status());
     set.works = *std::move(works);
-    launches = plan.works().size();
+    launches = timed.size();
   }
   double ms = timeGraph(gpu,
                         [&] {
@@ -203,6 +209,7 @@ int main(int argc, char **argv) {
   attentionBenchmarks(benchmarks);
   gatedDeltaInputsBenchmarks(benchmarks);
   gatedDeltaRuleBenchmarks(benchmarks);
+  linearCrossEntropyBenchmarks(benchmarks);
   optimizerBenchmarks(benchmarks);
   swigluBenchmarks(benchmarks);
 

@@ -10,21 +10,6 @@ namespace qrt::device {
 constexpr int kNormThreads = 256;
 constexpr int kNormSumThreads = 1024;
 
-/// The sum over a block of f64 in a fixed order; of meaning in thread 0. `shared` holds kThreads / 32.
-template <int kThreads> __device__ __forceinline__ double blockSumF64(double x, double *shared) {
-#pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2)
-    x += __shfl_xor_sync(0xFFFFFFFFu, x, offset);
-  if (threadIdx.x % 32 == 0)
-    shared[threadIdx.x / 32] = x;
-  __syncthreads();
-  double sum = 0;
-  if (threadIdx.x == 0)
-    for (int i = 0; i < kThreads / 32; ++i)
-      sum += shared[i];
-  return sum;
-}
-
 /// This thread's share of n elements.
 template <typename T> __device__ __forceinline__ double sumOfSquares(const T *x, int n, bool hasVectors) {
   constexpr int kWidth = kVector<T>;

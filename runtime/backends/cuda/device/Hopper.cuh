@@ -88,6 +88,31 @@ __device__ __forceinline__ void copyBytes(void *to, const void *from, unsigned b
                : "memory");
 }
 
+// Clusters: blocks that run at the same time and reach each other's shared memory.
+
+/// This block's place in its cluster.
+__device__ __forceinline__ unsigned clusterRank() {
+  unsigned rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+/// A barrier of all threads of the cluster, in two halves. What was written before the first, into shared memory of any
+/// block, is seen after the second.
+__device__ __forceinline__ void clusterArrive() {
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void clusterWait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
+/// Stores where `shared` of this block lies in the block of that rank.
+__device__ __forceinline__ void storeToBlock(float2 *shared, unsigned rank, float2 value) {
+  asm volatile("{\n"
+               ".reg .b32 remote;\n"
+               "mapa.shared::cluster.u32 remote, %0, %1;\n"
+               "st.shared::cluster.v2.f32 [remote], {%2, %3};\n"
+               "}\n" ::"r"(sharedAddress(shared)),
+               "r"(rank), "f"(value.x), "f"(value.y)
+               : "memory");
+}
+
 // Registers. Each role of a block is one branch of one if and calls one of these at its start.
 
 template <int kRegisters> __device__ __forceinline__ void giveRegisters() {

@@ -239,7 +239,7 @@ __device__ __forceinline__ void qkNormRopeGradItem(const QkNormRopeParams &p, co
 }
 
 template <typename T, typename W, int N, int kPieces>
-__global__ void __launch_bounds__(kQkNormRopeGradWarps * 32, 2)
+__global__ void __launch_bounds__(kQkNormRopeGradWarps * 32, kPieces == 1 ? 2 : 1)
     qkNormRopeGrad(const __grid_constant__ QkNormRopeParams p) {
   using Rotation = QkRotation<N, kPieces>;
   constexpr int kWarps = kQkNormRopeGradWarps;

@@ -23,8 +23,9 @@ StatusOr<HeadShape> headShape(const Call &call, std::initializer_list<const Tens
   int64_t pieces = ceilDiv(x.dim(2), shape.width);
   if (pieces > 32 * kMostPieces)
     return unsupported(call, 0, 2, "at most 128 vectors of 16 bytes, or 128 elements where it is not made of vectors");
-  shape.lanes = pieces == 16 ? 16 : 32;
-  shape.pieces = std::max<int64_t>(1, ceilDiv(pieces, shape.lanes));
+  shape.lanes = shape.width > 1 && pieces == 16 ? 16 : 32;
+  // One shape for all small models that are not made of vectors.
+  shape.pieces = shape.width == 1 ? kMostPieces : std::max<int64_t>(1, ceilDiv(pieces, shape.lanes));
   return shape;
 }
 

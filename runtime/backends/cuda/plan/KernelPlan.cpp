@@ -150,6 +150,10 @@ Status planKernel(const Call &call, KernelPlan &plan) {
     return planGatedDeltaInputs(call, plan);
   case Kernel::GatedDeltaInputsGrad:
     return planGatedDeltaInputsGrad(call, plan);
+  case Kernel::LinearCrossEntropy:
+    return planLinearCrossEntropy(call, plan);
+  case Kernel::LinearCrossEntropyGrad:
+    return planLinearCrossEntropyGrad(call, plan);
   case Kernel::GlobalNorm:
     return planGlobalNorm(call, plan);
   case Kernel::OptimizerStep:

@@ -25,8 +25,9 @@ StatusOr<HeadShape> headShape(const Call &call, std::initializer_list<const Tens
   int64_t partner = half / shape.width;
   if (half % shape.width || !std::has_single_bit(static_cast<uint64_t>(partner)) || partner > 16)
     shape.width = 1;
-  shape.pieces = std::max<int64_t>(1, ceilDiv(q.dim(2), 32 * shape.width));
-  if (shape.pieces > (shape.width > 1 ? 4 : 8))
+  // One shape for all heads that are not made of vectors.
+  shape.pieces = shape.width == 1 ? 8 : std::max<int64_t>(1, ceilDiv(q.dim(2), 32 * shape.width));
+  if (q.dim(2) > shape.width * shape.pieces * 32 || (shape.width > 1 && shape.pieces > 4))
     return unsupported(call, 1, 2,
                        shape.width > 1 ? "at most 128 vectors of 16 bytes"
                                        : "at most 256 where the rotary pairs are not a power of two of vectors");

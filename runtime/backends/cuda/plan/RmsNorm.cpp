@@ -20,6 +20,10 @@ StatusOr<RowShape> rowShape(const Call &call, std::initializer_list<const Tensor
   int64_t pieces = ceilDiv(x.dim(1), shape.width);
   if (pieces > kMostPieces * kMostThreads)
     return unsupported(call, 0, 1, "at most 5120 vectors of 16 bytes");
+  if (shape.width == 1) { // one shape for all small models
+    shape.threads = 256, shape.pieces = 4;
+    return shape;
+  }
   shape.threads = std::max<int64_t>(1, ceilDiv(pieces, kMostPieces * 32)) * 32;
   shape.pieces = std::max<int64_t>(1, ceilDiv(pieces, shape.threads));
   return shape;

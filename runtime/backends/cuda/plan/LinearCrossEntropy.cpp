@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The head's product and the cross-entropy of its result: as many rows at a time as the logits argument has. One tile
+// of all rows is what a GPU should be given: every further one reads and writes the weight's gradient again, in f32.
+#include "runtime/backends/cuda/device/CrossEntropy.h"
+#include "runtime/backends/cuda/plan/Plans.h"
+
+namespace qrt::cuda {
+namespace {
+
+constexpr uint32_t kThreads = device::kCrossEntropyThreads;
+
+/// Columns from which on a cluster shares a row. Rows of fewer stay in the second-level cache between two readings.
+constexpr int64_t kClusterCols = 65536;
+constexpr int64_t kMostClusterCols =
+    int64_t{8} * device::kCrossEntropyBlocks * device::kCrossEntropyThreads * device::kCrossEntropyVectors;
+/// Dynamic shared memory of crossEntropyCluster.
+constexpr int64_t kMostSliceBytes = 224 << 10;
+
+/// Rows [start, start + rows) of a matrix or a vector.
+Tensor rowsOf(Tensor tensor, int64_t start, int64_t rows) {
+  tensor.data += static_cast<DevicePtr>(start * tensor.stride(0) * byteSize(tensor.shape.dtype));
+  tensor.shape.dims[0] = rows;
+  return tensor;
+}
+
+Tensor denseTensor(DType dtype, std::initializer_list<int64_t> dims, DevicePtr data) {
+  return {denseShape(dtype, std::span(dims.begin(), dims.size())), data};
+}
+
+/// Losses of some rows, and dlogits unless absent.
+void planRows(const Tensor &logits, const Tensor &dlogits, const Tensor &labels, const Tensor &losses, DevicePtr dloss,
+              KernelPlan &plan) {
+  int64_t rows = logits.dim(0), cols = logits.dim(1);
+  DType from = logits.shape.dtype, to = dlogits ? dlogits.shape.dtype : from;
+  device::CrossEntropyParams params{logits.data,
+                                    dlogits.data,
+                                    labels.data,
+                                    losses.data,
+                                    dloss,
+                                    logits.stride(0),
+                                    dlogits ? dlogits.stride(0) : 0,
+                                    int32(rows),
+                                    int32(cols),
+                                    0,
+                                    0};
+  bool vectors = hasVectors(logits) && (!dlogits || hasVectors(dlogits));
+  if (dlogits && vectors && from == DType::BF16 && to == DType::BF16 && cols >= kClusterCols &&
+      cols <= kMostClusterCols) {
+    int64_t slice = ceilDiv(cols, 8 * device::kCrossEntropyBlocks) * int64_t{8}, bytes = (slice * 2 + 127) / 128 * 128;
+    params.slice = int32(slice);
+    params.stages = int32(std::min<int64_t>(device::kCrossEntropyStages, kMostSliceBytes / bytes));
+    plan.launch("CrossEntropy.cuh", "crossEntropyCluster",
+                {ceilDiv(rows, device::kCrossEntropyRows) * device::kCrossEntropyBlocks}, {kThreads},
+                static_cast<uint32_t>(params.stages * bytes), params)
+        .cluster = device::kCrossEntropyBlocks;
+    return;
+  }
+  int64_t width = vectors ? 16 / byteSize(from) : 1;
+  plan.launch("CrossEntropy.cuh", instance("crossEntropy", {from, to}, {width, dlogits ? 1 : 0}),
+              {static_cast<uint32_t>(int32(rows))}, {kThreads}, 0, params);
+}
+
+void planSum(const Tensor &losses, const Tensor &loss, KernelPlan &plan) {
+  device::SumLossesParams params{losses.data, loss.data, int32(losses.dim(0))};
+  plan.launch("CrossEntropy.cuh", "sumLosses", {1}, {kThreads}, 0, params);
+}
+
+} // namespace
+
+Status planLinearCrossEntropy(const Call &call, KernelPlan &plan) {
+  const Tensor &x = call.args[0], &weight = call.args[1], &labels = call.args[2], &loss = call.args[3],
+               &rowLoss = call.args[4], &logits = call.args[5];
+  int64_t rows = x.dim(0), tile = logits.dim(0);
+  Tensor losses = rowLoss ? rowLoss : denseTensor(DType::F32, {rows}, plan.workspace(rows * 4));
+  for (int64_t start = 0; start < rows; start += tile) {
+    int64_t n = std::min(tile, rows - start);
+    Tensor tileLogits = rowsOf(logits, 0, n);
+    plan.gemm({.a = rowsOf(x, start, n), .b = weight, .c = tileLogits, .transposeB = true});
+    planRows(tileLogits, Tensor(), rowsOf(labels, start, n), rowsOf(losses, start, n), 0, plan);
+  }
+  planSum(losses, loss, plan);
+  return Status();
+}
+
+Status planLinearCrossEntropyGrad(const Call &call, KernelPlan &plan) {
+  const Tensor &x = call.args[0], &weight = call.args[1], &labels = call.args[2], &dloss = call.args[3],
+               &loss = call.args[4], &dx = call.args[5], &dweight = call.args[6], &logits = call.args[7];
+  int64_t rows = x.dim(0), width = x.dim(1), vocabulary = weight.dim(0), tile = std::min(logits.dim(0), rows);
+  DType md = x.shape.dtype;
+  Tensor losses = denseTensor(DType::F32, {rows}, plan.workspace(rows * 4));
+  // dlogits in place where they are of the logits' type.
+  Tensor dlogits = logits.shape.dtype == md
+                       ? logits
+                       : denseTensor(md, {tile, vocabulary}, plan.workspace(tile * vocabulary * byteSize(md)));
+  // The sum over several tiles is kept in f32.
+  bool accumulate = dweight && call.accumulates(6), inF32 = dweight && tile < rows && dweight.shape.dtype != DType::F32;
+  Tensor sums = inF32 ? denseTensor(DType::F32, {vocabulary, width}, plan.workspace(vocabulary * width * 4)) : dweight;
+  for (int64_t start = 0; start < rows; start += tile) {
+    int64_t n = std::min(tile, rows - start);
+    Tensor tileX = rowsOf(x, start, n), tileLogits = rowsOf(logits, 0, n), tileDlogits = rowsOf(dlogits, 0, n);
+    plan.gemm({.a = tileX, .b = weight, .c = tileLogits, .transposeB = true});
+    planRows(tileLogits, tileDlogits, rowsOf(labels, start, n), rowsOf(losses, start, n), dloss.data, plan);
+    plan.gemm({.a = tileDlogits, .b = weight, .c = rowsOf(dx, start, n)});
+    if (dweight)
+      plan.gemm({.a = tileDlogits,
+                 .b = tileX,
+                 .c = sums,
+                 .transposeA = true,
+                 .accumulate = start > 0 || (accumulate && !inF32)});
+  }
+  if (inF32) {
+    device::RoundSumsParams params{sums.data,         dweight.data, dweight.stride(0),
+                                   int32(vocabulary), int32(width), accumulate};
+    plan.launch("CrossEntropy.cuh", "roundSums", {ceilDiv(width, kThreads), gridRows(vocabulary)}, {kThreads}, 0,
+                params);
+  }
+  planSum(losses, loss, plan);
+  return Status();
+}
+
+} // namespace qrt::cuda

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tests/gpu/DeviceHarness.h"
+
+using namespace qrt;
+using namespace qrt::cpu::test;
+using namespace qrt::cuda::test;
+
+namespace {
+
+constexpr double kEps = 1e-6;
+
+struct Types {
+  DType md, weight;
+};
+class GatedRmsNormOnGpu : public testing::TestWithParam<Types> {
+protected:
+  DType md = GetParam().md, wt = GetParam().weight;
+  double bound = md == DType::F32 ? 5e-6 : 5e-4, weightBound = wt == DType::F32 ? 1e-5 : 3e-3;
+  std::mt19937 random{testSeed()};
+
+  HostTensor make(DType dtype, std::vector<int64_t> dims, int64_t gap, double scale = 1, double mean = 0) {
+    return HostTensor(dtype, std::move(dims), gap).randomize(random, scale, mean);
+  }
+  /// Tokens, heads, width.
+  std::vector<std::array<int64_t, 3>> shapes() {
+    auto tokens = [&] { return static_cast<int64_t>(1 + random() % 40); };
+    return {{tokens(), 48, 128}, {tokens(), 16, 128}, {tokens(), 32, 128}, {1, 1, 128},
+            {1000, 3, 16},       {256, 2, 32},        {tokens(), 5, 64},   {9, 3, 37},
+            {tokens(), 2, 512},  {4099, 1, 8},        {tokens(), 7, 128},  {64, 6, 100}};
+  }
+  static int64_t gap(int64_t width, int64_t vectors) { return width % 8 == 0 ? 8 * vectors : vectors; }
+  static std::string name(std::string what, const std::array<int64_t, 3> &shape) {
+    return what + " of " + std::to_string(shape[0]) + "x" + std::to_string(shape[1]) + "x" + std::to_string(shape[2]);
+  }
+};
+
+} // namespace
+
+TEST_P(GatedRmsNormOnGpu, Forward) {
+  for (const auto &shape : shapes()) {
+    auto [tokens, heads, width] = shape;
+    std::vector<int64_t> dims = {tokens, heads, width};
+    HostTensor x = make(md, dims, 0), z = make(md, dims, gap(width, 1), 2), w = make(wt, {width}, 0, 0.3, 1);
+    HostTensor y(md, dims, gap(width, 2)), rstd(DType::F32, {tokens, heads}, 3);
+    KernelCall call{Kernel::GatedRmsNorm, {&x, &z, &w, &y, &rstd}, {floatParam(kEps)}};
+    std::vector<HostTensor> got = runOnDevice(call);
+    call.run();
+    expectNear(got[3], y.values(), bound, name("y", shape));
+    expectNear(got[4], rstd.values(), 1e-6, name("rstd", shape));
+    KernelCall bare{Kernel::GatedRmsNorm, {&x, &z, &w, &y, nullptr}, {floatParam(kEps)}};
+    expectNear(runOnDevice(bare)[3], y.values(), bound, name("y alone", shape));
+  }
+}
+
+TEST_P(GatedRmsNormOnGpu, Gradient) {
+  for (const auto &shape : shapes()) {
+    auto [tokens, heads, width] = shape;
+    std::vector<int64_t> dims = {tokens, heads, width};
+    HostTensor x = make(md, dims, gap(width, 1)), z = make(md, dims, gap(width, 2), 2), dy = make(md, dims, 0);
+    HostTensor w = make(wt, {width}, 0, 0.3, 1), y(md, dims), rstd(DType::F32, {tokens, heads}, 1);
+    KernelCall{Kernel::GatedRmsNorm, {&x, &z, &w, &y, &rstd}, {floatParam(kEps)}}.run();
+    for (bool saved : {false, true}) {
+      HostTensor dx(md, dims, gap(width, 3)), dz(md, dims, gap(width, 1)), dw = make(wt, {width}, 0, 5);
+      KernelCall call{Kernel::GatedRmsNormGrad,
+                      {&x, &z, &w, saved ? &rstd : nullptr, &dy, &dx, &dz, &dw},
+                      {floatParam(kEps)},
+                      saved ? std::vector{7} : std::vector<int>{}};
+      std::vector<HostTensor> got = runOnDevice(call);
+      call.run();
+      expectNear(got[5], dx.values(), bound, name("dx", shape));
+      expectNear(got[6], dz.values(), bound, name("dz", shape));
+      expectNear(got[7], dw.values(), weightBound, name("dweight", shape));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Storage, GatedRmsNormOnGpu,
+    testing::Values(Types{DType::F32, DType::F32}, Types{DType::BF16, DType::F32}, Types{DType::BF16, DType::BF16}),
+    [](auto &info) { return std::string(dtypeName(info.param.md)) + "_" + std::string(dtypeName(info.param.weight)); });
