@@ -12,7 +12,7 @@ namespace qrt {
 struct ProgramVersion {
   uint32_t major, minor;
 };
-constexpr ProgramVersion kProgramVersion{1, 2};
+constexpr ProgramVersion kProgramVersion{2, 0};
 
 } // namespace qrt
 

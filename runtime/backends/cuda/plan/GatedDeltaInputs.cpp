@@ -33,22 +33,24 @@ device::DeltaInputs inputsOf(const Call &call, const Tensor &q, const Tensor &v)
 int heads(const device::DeltaInputs &in) { return 2 * in.keyHeads + in.valueHeads; }
 int channels(const device::DeltaInputs &in) { return 2 * in.keyHeads * in.dk + in.valueHeads * in.dv; }
 
-/// Whether the functions for wide heads take these widths.
-bool isWide(const Call &call, const device::DeltaInputs &in) {
-  return call.args[1].shape.dtype == DType::BF16 && in.dk == 128 && in.dv == 128 && in.taps == 4;
-}
-
-/// Lanes of the functions for wide heads take 8 bytes of a row.
-Status requireHalfVectors(const Call &call, std::initializer_list<const Tensor *> tensors) {
+/// Whether rows start on 8 bytes: what a lane of the functions for wide heads takes of one.
+bool hasHalfVectors(std::initializer_list<const Tensor *> tensors) {
   for (const Tensor *tensor : tensors) {
     const TensorShape &shape = tensor->shape;
-    bool fits = tensor->data % 8 == 0;
+    if (tensor->data % 8 != 0)
+      return false;
     for (int axis = 0; axis + 1 < shape.rank; ++axis)
-      fits = fits && (shape.dims[axis] == 1 || shape.strides[axis] % 4 == 0);
-    if (!fits)
-      return unsupported(call, static_cast<int>(tensor - call.args.data()), 0, "of rows that start on 8 bytes");
+      if (shape.dims[axis] > 1 && shape.strides[axis] % 4 != 0)
+        return false;
   }
-  return Status();
+  return true;
+}
+
+/// Whether the functions for wide heads take these widths. All of the published sizes have them; others take the
+/// general ones.
+bool isWide(const Call &call, const device::DeltaInputs &in, std::initializer_list<const Tensor *> tensors) {
+  return call.args[1].shape.dtype == DType::BF16 && in.dk == 128 && in.dv == 128 && in.taps == 4 &&
+         hasHalfVectors(tensors);
 }
 
 } // namespace
@@ -59,8 +61,7 @@ Status planGatedDeltaInputs(const Call &call, KernelPlan &plan) {
       inputsOf(call, q, v), headsOf(q), headsOf(k), headsOf(v), headsOf(call.args[10]), headsOf(call.args[11])};
   uint32_t headBlocks = ceilDiv(heads(params.in), device::kDeltaInputWarps);
   uint32_t tokenBlocks = ceilDiv(params.in.tokens, device::kDeltaInputTokens);
-  if (isWide(call, params.in)) {
-    QRT_RETURN_IF_ERROR(requireHalfVectors(call, {&qkv, &weight, &q, &k, &v}));
+  if (isWide(call, params.in, {&qkv, &weight, &q, &k, &v})) {
     plan.launch("GatedDeltaInputs.cuh", "gatedDeltaInputsWide", {headBlocks + 1, tokenBlocks}, {kThreads}, 0, params);
     return Status();
   }
@@ -97,8 +98,7 @@ Status planGatedDeltaInputsGrad(const Call &call, KernelPlan &plan) {
   // Lines start on 16 bytes.
   params.line = (line + 3) / 4 * 4;
   params.lines = plan.workspace(params.line * blocks * 4);
-  if (isWide(call, in)) {
-    QRT_RETURN_IF_ERROR(requireHalfVectors(call, {&qkv, &call.args[kConvWeight], &dq, &dk, &dv, &dqkv}));
+  if (isWide(call, in, {&qkv, &call.args[kConvWeight], &dq, &dk, &dv, &dqkv})) {
     plan.launch("GatedDeltaInputsGrad.cuh", "gatedDeltaInputsGradWide",
                 {static_cast<uint32_t>(heads(in)) + gateBlocks, blocks}, {kThreads}, 0, params);
   } else {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The head's product and the cross-entropy of its result: as many rows at a time as the logits argument has. One tile
-// of all rows is what a GPU should be given: every further one reads and writes the weight's gradient again, in f32.
+// The head's product and the cross-entropy of its result, the logits in the call's workspace.
 #include "runtime/backends/cuda/device/CrossEntropy.h"
 #include "runtime/backends/cuda/plan/Plans.h"
 
@@ -9,6 +8,9 @@ namespace qrt::cuda {
 namespace {
 
 constexpr uint32_t kThreads = device::kCrossEntropyThreads;
+
+/// Rows of a tile where only the losses are wanted: enough to keep the product busy.
+constexpr int64_t kTileRows = 2048;
 
 /// Columns from which on a cluster shares a row. Rows of fewer stay in the second-level cache between two readings.
 constexpr int64_t kClusterCols = 65536;
@@ -70,8 +72,11 @@ void planSum(const Tensor &losses, const Tensor &loss, KernelPlan &plan) {
 
 Status planLinearCrossEntropy(const Call &call, KernelPlan &plan) {
   const Tensor &x = call.args[0], &weight = call.args[1], &labels = call.args[2], &loss = call.args[3],
-               &rowLoss = call.args[4], &logits = call.args[5];
-  int64_t rows = x.dim(0), tile = logits.dim(0);
+               &rowLoss = call.args[4];
+  // Nothing is kept of a tile but its losses.
+  int64_t rows = x.dim(0), vocabulary = weight.dim(0), tile = std::min(kTileRows, rows);
+  DType md = x.shape.dtype;
+  Tensor logits = denseTensor(md, {tile, vocabulary}, plan.workspace(tile * vocabulary * byteSize(md)));
   Tensor losses = rowLoss ? rowLoss : denseTensor(DType::F32, {rows}, plan.workspace(rows * 4));
   for (int64_t start = 0; start < rows; start += tile) {
     int64_t n = std::min(tile, rows - start);
@@ -85,36 +90,17 @@ Status planLinearCrossEntropy(const Call &call, KernelPlan &plan) {
 
 Status planLinearCrossEntropyGrad(const Call &call, KernelPlan &plan) {
   const Tensor &x = call.args[0], &weight = call.args[1], &labels = call.args[2], &dloss = call.args[3],
-               &loss = call.args[4], &dx = call.args[5], &dweight = call.args[6], &logits = call.args[7];
-  int64_t rows = x.dim(0), width = x.dim(1), vocabulary = weight.dim(0), tile = std::min(logits.dim(0), rows);
+               &loss = call.args[4], &dx = call.args[5], &dweight = call.args[6];
+  int64_t rows = x.dim(0), vocabulary = weight.dim(0);
   DType md = x.shape.dtype;
+  // All rows at once: a further tile would read and write the weight's gradient again. dlogits lie over the logits.
   Tensor losses = denseTensor(DType::F32, {rows}, plan.workspace(rows * 4));
-  // dlogits in place where they are of the logits' type.
-  Tensor dlogits = logits.shape.dtype == md
-                       ? logits
-                       : denseTensor(md, {tile, vocabulary}, plan.workspace(tile * vocabulary * byteSize(md)));
-  // The sum over several tiles is kept in f32.
-  bool accumulate = dweight && call.accumulates(6), inF32 = dweight && tile < rows && dweight.shape.dtype != DType::F32;
-  Tensor sums = inF32 ? denseTensor(DType::F32, {vocabulary, width}, plan.workspace(vocabulary * width * 4)) : dweight;
-  for (int64_t start = 0; start < rows; start += tile) {
-    int64_t n = std::min(tile, rows - start);
-    Tensor tileX = rowsOf(x, start, n), tileLogits = rowsOf(logits, 0, n), tileDlogits = rowsOf(dlogits, 0, n);
-    plan.gemm({.a = tileX, .b = weight, .c = tileLogits, .transposeB = true});
-    planRows(tileLogits, tileDlogits, rowsOf(labels, start, n), rowsOf(losses, start, n), dloss.data, plan);
-    plan.gemm({.a = tileDlogits, .b = weight, .c = rowsOf(dx, start, n)});
-    if (dweight)
-      plan.gemm({.a = tileDlogits,
-                 .b = tileX,
-                 .c = sums,
-                 .transposeA = true,
-                 .accumulate = start > 0 || (accumulate && !inF32)});
-  }
-  if (inF32) {
-    device::RoundSumsParams params{sums.data,         dweight.data, dweight.stride(0),
-                                   int32(vocabulary), int32(width), accumulate};
-    plan.launch("CrossEntropy.cuh", "roundSums", {ceilDiv(width, kThreads), gridRows(vocabulary)}, {kThreads}, 0,
-                params);
-  }
+  Tensor logits = denseTensor(md, {rows, vocabulary}, plan.workspace(rows * vocabulary * byteSize(md)));
+  plan.gemm({.a = x, .b = weight, .c = logits, .transposeB = true});
+  planRows(logits, logits, labels, losses, dloss.data, plan);
+  plan.gemm({.a = logits, .b = weight, .c = dx});
+  if (dweight)
+    plan.gemm({.a = logits, .b = x, .c = dweight, .transposeA = true, .accumulate = call.accumulates(6)});
   planSum(losses, loss, plan);
   return Status();
 }

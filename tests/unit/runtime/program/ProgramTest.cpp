@@ -98,10 +98,10 @@ TEST(Program, NamesBothVersions) {
   tiny.builder.program.version_major = 7;
   tiny.builder.program.version_minor = 3;
   EXPECT_ERROR(tiny.build(), StatusCode::Unsupported,
-               "tiny.qprog: a program of version 7.3; this runtime reads version 1.2");
+               "tiny.qprog: a program of version 7.3; this runtime reads version 2.0");
   tiny.builder.program.version_major = kProgramVersion.major;
   tiny.builder.program.version_minor = kProgramVersion.minor + 1;
-  EXPECT_ERROR(tiny.build(), StatusCode::Unsupported, "version 1.3; this runtime reads version 1.2");
+  EXPECT_ERROR(tiny.build(), StatusCode::Unsupported, "version 1.3; this runtime reads version 2.0");
 }
 
 TEST(Program, NamesAnUnknownKernel) {
