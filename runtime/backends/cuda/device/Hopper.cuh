@@ -112,6 +112,76 @@ __device__ __forceinline__ void storeToBlock(float2 *shared, unsigned rank, floa
                "r"(rank), "f"(value.x), "f"(value.y)
                : "memory");
 }
+/// From shared memory to memory; `bytes` and both addresses are multiples of 16. Counts for the thread's group of
+/// stores.
+__device__ __forceinline__ void storeBytes(void *to, const void *from, unsigned bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(sharedAddress(from)),
+               "r"(bytes)
+               : "memory");
+}
+__device__ __forceinline__ void endStores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+/// Until the thread's stores have read what they store.
+__device__ __forceinline__ void waitStoresRead() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+
+// Matrices of 8 x 8 bf16 between the registers of a warp and shared memory, four at once: lane 8 i + r gives the address
+// of row r (16 bytes) of matrix i. Of each matrix, lane 4 g + t holds the elements 2 t and 2 t + 1 of row g; transposed:
+// of column g.
+
+template <bool kTransposed> __device__ __forceinline__ void loadMatrices(unsigned (&x)[4], const void *row) {
+  if constexpr (kTransposed)
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+                 : "r"(sharedAddress(row))
+                 : "memory");
+  else
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+                 : "r"(sharedAddress(row))
+                 : "memory");
+}
+template <bool kTransposed>
+__device__ __forceinline__ void storeMatrices(void *row, unsigned x0, unsigned x1, unsigned x2, unsigned x3) {
+  if constexpr (kTransposed)
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(sharedAddress(row)),
+                 "r"(x0), "r"(x1), "r"(x2), "r"(x3)
+                 : "memory");
+  else
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(sharedAddress(row)), "r"(x0),
+                 "r"(x1), "r"(x2), "r"(x3)
+                 : "memory");
+}
+
+// Products of a warp. Lane 4 g + t has of d[16, 8] the columns 2 t and 2 t + 1 of row g, then of row g + 8.
+
+/// d += a[16, 16] b[16, 8], bf16: of a the pairs of columns 2 t of rows g and g + 8, then 2 t + 8 of both; of b the pairs
+/// of rows 2 t, then 2 t + 8, of column g.
+__device__ __forceinline__ void warpProduct(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+               "{%0, %1, %2, %3};"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+/// x rounded to the 10 bits of tf32.
+__device__ __forceinline__ unsigned toTf32(float x) {
+  unsigned result;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(result) : "f"(x));
+  return result;
+}
+/// d += a[16, 8] b[8, 8], tf32: of a column t of rows g and g + 8, then column t + 4 of both; of b rows t and t + 4 of
+/// column g.
+__device__ __forceinline__ void warpProductTf32(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+               "{%0, %1, %2, %3};"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+/// 2^x to about 22 bits; results below the smallest normal number are 0.
+__device__ __forceinline__ float fastExp2(float x) {
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
 
 // Registers. Each role of a block is one branch of one if and calls one of these at its start.
 
