@@ -321,8 +321,8 @@ __global__ void __launch_bounds__(kGradThreads, 1) gatedDelta128Grad(const __gri
     }
     waitProducts();
     pin(x);
-    float rows[2] = {}, columns[16], diagonal[2] = {}, gammas[2] = {gamma[row], gamma[row + 8]};
-    float sign = group == 0 ? 1.0f : -1.0f, onDiagonal = group == 0 ? 1.0f : 0.0f;
+    float rows[2] = {}, columns[16], gammas[2] = {gamma[row], gamma[row + 8]};
+    float sign = group == 0 ? 1.0f : -1.0f;
 #pragma unroll
     for (int n = 0; n < 8; ++n) {
       float2 other = *reinterpret_cast<const float2 *>(gamma + 8 * n + t2);
@@ -336,20 +336,30 @@ __global__ void __launch_bounds__(kGradThreads, 1) gatedDelta128Grad(const __gri
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
           int i = row + 8 * half, j = 8 * n + t2 + e, at = 4 * n + 2 * half + e;
-          bool below = j < i && real[half];
-          float d = below ? fastExp2(gammas[half] - (e == 0 ? other.x : other.y)) : 0.0f;
+          // The diagonal's part in rows and columns is the same.
+          bool counts = j <= i - group && real[half];
+          float d = counts ? approximateExp2(gammas[half] - (e == 0 ? other.x : other.y)) : 0.0f;
           float product = e == 0 ? lowBf16(pair[half]) : highBf16(pair[half]);
-          float value = below ? sign * x[at] * d : 0.0f;
+          float value = counts ? sign * x[at] * d : 0.0f;
           rows[half] = fmaf(value, product, rows[half]);
           column = fmaf(value, product, column);
-          float own = j == i && real[half] ? x[at] : 0.0f;
-          diagonal[half] += own;
-          scores[at] += fmaf(onDiagonal, own, value);
+          scores[at] += value;
         }
         columns[2 * n + e] = column;
       }
     }
     sumColumns(columns, sums.columns[group][warp]);
+    // The diagonal of rows g and g + 8 is in the columns g of blocks 2 warp and 2 warp + 1.
+    if (group == 1 && lane % 4 == lane / 8)
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        float own = 0.0f, inverse = 1.0f / beta[row + 8 * half];
+#pragma unroll
+        for (int i = 0; i < 8; ++i)
+          own = i / 2 == warp && i % 2 == lane / 4 % 2 ? x[4 * (i / 2 * 2 + half) + 2 * half + i % 2] : own;
+        if (real[half])
+          *deltaRow<TDBeta>(p.dBeta, chunk.row + row + 8 * half, head) = fromFloat<TDBeta>(own * inverse * inverse);
+      }
     // V' dS''
     ready(kItemDState0);
     ready(kItemDState1);
@@ -389,14 +399,6 @@ __global__ void __launch_bounds__(kGradThreads, 1) gatedDelta128Grad(const __gri
         sums.writes[group][row + 8 * half] = write;
       }
     }
-    if (group == 1)
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        // One lane of the four has the row's diagonal, and the others 0.
-        float own = sumLanes(diagonal[half]), inverse = 1.0f / beta[row + 8 * half];
-        if (lane % 4 == 0 && real[half])
-          *deltaRow<TDBeta>(p.dBeta, chunk.row + row + 8 * half, head) = fromFloat<TDBeta>(own * inverse * inverse);
-      }
     if (lane == 0)
       sums.through[4 * group + warp] = through;
     float total = decay[kDeltaChunk - 1];

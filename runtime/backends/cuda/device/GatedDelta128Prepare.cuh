@@ -119,7 +119,7 @@ __device__ __forceinline__ void storeBlock(float *to, const float (&d)[2][4], fl
 /// on the diagonal by forward substitution in f32; then X_21 = -X_22 L_21 X_11 for halves of 32 and of 64.
 __device__ __forceinline__ void delta128Invert(const float *kk, const float *beta, float *x) {
   int lane = threadIdx.x % 32, g = lane / 4, column = lane % 16;
-#pragma unroll
+#pragma unroll 1
   for (int pass = 0; pass < 2; ++pass) {
     int block = (2 * pass + lane / 16) * 16;
     const float *rows = kk + block * kWide + block;
@@ -164,34 +164,30 @@ __device__ __forceinline__ void delta128Invert(const float *kk, const float *bet
   for (int h = 0; h < 2; ++h)
     storeBlock(at(32 * h + 16, 32 * h), halves[h], 1.0f, 1.0f);
   __syncwarp();
-  float blocks[2][2][2][4] = {};
+#pragma unroll 1
+  for (int row = 32; row < 64; row += 16)
 #pragma unroll
-  for (int row = 0; row < 2; ++row)
+    for (int col = 0; col < 32; col += 16) {
+      float d[2][4] = {};
 #pragma unroll
-    for (int col = 0; col < 2; ++col) {
-#pragma unroll
-      for (int k = col; k < 2; ++k)
-        addBlocks(blocks[row][col], kk + (32 + 16 * row) * kWide + 16 * k, at(16 * k, 16 * col));
-      storeLeft(32 + 16 * row, 16 * col, blocks[row][col]);
+      for (int k = col; k < 32; k += 16)
+        addBlocks(d, kk + row * kWide + k, at(k, col));
+      storeLeft(row, col, d);
     }
   __syncwarp();
+#pragma unroll 1
+  for (int col = 0; col < 32; col += 16) {
+    float d[2][2][4] = {};
 #pragma unroll
-  for (int row = 0; row < 2; ++row)
-#pragma unroll
-    for (int col = 0; col < 2; ++col) {
-#pragma unroll
-      for (int i = 0; i < 8; ++i)
-        blocks[row][col][i / 4][i % 4] = 0.0f;
+    for (int row = 0; row < 2; ++row)
 #pragma unroll
       for (int k = 0; k <= row; ++k)
-        addBlocks(blocks[row][col], at(32 + 16 * row, 32 + 16 * k), at(32 + 16 * k, 16 * col));
-    }
-  __syncwarp();
+        addBlocks(d[row], at(32 + 16 * row, 32 + 16 * k), at(32 + 16 * k, col));
+    __syncwarp();
 #pragma unroll
-  for (int row = 0; row < 2; ++row)
-#pragma unroll
-    for (int col = 0; col < 2; ++col)
-      storeBlock(at(32 + 16 * row, 16 * col), blocks[row][col], 1.0f, 1.0f);
+    for (int row = 0; row < 2; ++row)
+      storeBlock(at(32 + 16 * row, col), d[row], 1.0f, 1.0f);
+  }
   __syncwarp();
 }
 
@@ -214,8 +210,8 @@ __device__ __forceinline__ void delta128Store(unsigned char *panel, unsigned cha
     for (int half = 0; half < 2; ++half) {
       int i = first + 8 * half;
       // Masked before the exponential: above the diagonal the difference may be large and positive.
-      float low = j <= i ? fastExp2(own[half] - other.x) : 0.0f;
-      float high = j + 1 <= i ? fastExp2(own[half] - other.y) : 0.0f;
+      float low = j <= i ? approximateExp2(own[half] - other.x) : 0.0f;
+      float high = j + 1 <= i ? approximateExp2(own[half] - other.y) : 0.0f;
       float2 x = value(i, j, n, half);
       *reinterpret_cast<unsigned *>(panel + panelOffset(i, j)) =
           packBf16(j <= i ? x.x * low : 0.0f, j + 1 <= i ? x.y * high : 0.0f);

@@ -176,13 +176,6 @@ __device__ __forceinline__ void warpProductTf32(float (&d)[4], const unsigned (&
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/// 2^x to about 22 bits; results below the smallest normal number are 0.
-__device__ __forceinline__ float fastExp2(float x) {
-  float result;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
-  return result;
-}
-
 // Registers. Each role of a block is one branch of one if and calls one of these at its start.
 
 template <int kRegisters> __device__ __forceinline__ void giveRegisters() {
