@@ -88,6 +88,17 @@ __device__ __forceinline__ void copyBytes(void *to, const void *from, unsigned b
                : "memory");
 }
 
+/// From shared memory to memory; `bytes` and both addresses are multiples of 16. Counts for the thread's group of
+/// stores.
+__device__ __forceinline__ void storeBytes(void *to, const void *from, unsigned bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(sharedAddress(from)),
+               "r"(bytes)
+               : "memory");
+}
+__device__ __forceinline__ void endStores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+/// Until the thread's stores have read what they store.
+__device__ __forceinline__ void waitStoresRead() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+
 // Clusters: blocks that run at the same time and reach each other's shared memory.
 
 /// This block's place in its cluster.
@@ -112,16 +123,6 @@ __device__ __forceinline__ void storeToBlock(float2 *shared, unsigned rank, floa
                "r"(rank), "f"(value.x), "f"(value.y)
                : "memory");
 }
-/// From shared memory to memory; `bytes` and both addresses are multiples of 16. Counts for the thread's group of
-/// stores.
-__device__ __forceinline__ void storeBytes(void *to, const void *from, unsigned bytes) {
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(sharedAddress(from)),
-               "r"(bytes)
-               : "memory");
-}
-__device__ __forceinline__ void endStores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-/// Until the thread's stores have read what they store.
-__device__ __forceinline__ void waitStoresRead() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
 
 // Matrices of 8 x 8 bf16 between the registers of a warp and shared memory, four at once: lane 8 i + r gives the address
 // of row r (16 bytes) of matrix i. Of each matrix, lane 4 g + t holds the elements 2 t and 2 t + 1 of row g; transposed:
