@@ -124,9 +124,9 @@ __device__ __forceinline__ void storeToBlock(float2 *shared, unsigned rank, floa
                : "memory");
 }
 
-// Matrices of 8 x 8 bf16 between the registers of a warp and shared memory, four at once: lane 8 i + r gives the address
-// of row r (16 bytes) of matrix i. Of each matrix, lane 4 g + t holds the elements 2 t and 2 t + 1 of row g; transposed:
-// of column g.
+// Matrices of 8 x 8 bf16 between the registers of a warp and shared memory, four at once: lane 8 i + r gives the
+// address of row r (16 bytes) of matrix i. Of each matrix, lane 4 g + t holds the elements 2 t and 2 t + 1 of row g;
+// transposed: of column g.
 
 template <bool kTransposed> __device__ __forceinline__ void loadMatrices(unsigned (&x)[4], const void *row) {
   if constexpr (kTransposed)
@@ -154,8 +154,8 @@ __device__ __forceinline__ void storeMatrices(void *row, unsigned x0, unsigned x
 
 // Products of a warp. Lane 4 g + t has of d[16, 8] the columns 2 t and 2 t + 1 of row g, then of row g + 8.
 
-/// d += a[16, 16] b[16, 8], bf16: of a the pairs of columns 2 t of rows g and g + 8, then 2 t + 8 of both; of b the pairs
-/// of rows 2 t, then 2 t + 8, of column g.
+/// d += a[16, 16] b[16, 8], bf16: of a the pairs of columns 2 t of rows g and g + 8, then 2 t + 8 of both; of b the
+/// pairs of rows 2 t, then 2 t + 8, of column g.
 __device__ __forceinline__ void warpProduct(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
                "{%0, %1, %2, %3};"
