@@ -37,7 +37,7 @@ using MakePlan = std::function<Status(std::span<const Tensor>, KernelPlan &)>;
 
 /// Runs once, from fresh copies; false with a test failure where it cannot.
 bool runOnce(const std::vector<HostTensor *> &given, const std::vector<ArgEffect> &effects, const MakePlan &makePlan,
-             std::string_view name, std::vector<HostTensor> &args) {
+             std::string_view name, std::vector<HostTensor> &args, std::vector<std::byte> *workspaceLeft = nullptr) {
   Gpu &device = gpu();
   std::vector<DeviceMemory> memory;
   std::vector<Tensor> tensors;
@@ -74,6 +74,10 @@ bool runOnce(const std::vector<HostTensor *> &given, const std::vector<ArgEffect
   for (HostTensor &tensor : args)
     if (tensor.tensor())
       require(device.read(memory[next++].data(), tensor.bytes()));
+  if (workspaceLeft) {
+    workspaceLeft->resize(static_cast<size_t>(measured.workspaceBytes()));
+    require(device.read(workspace->data(), *workspaceLeft));
+  }
   return true;
 }
 
@@ -175,6 +179,25 @@ std::vector<HostTensor> runOnDevice(const std::vector<HostTensor *> &tensors, co
   for (size_t i : results)
     effects[i] = ArgEffect::Write;
   return runTwice(tensors, effects, plan, "plan");
+}
+
+std::vector<std::byte> workspaceOnDevice(const KernelCall &call) {
+  std::vector<HostTensor> args;
+  std::vector<std::byte> workspace;
+  if (compileOnly()) {
+    runOnDevice(call);
+    return workspace;
+  }
+  std::vector<ArgEffect> effects;
+  for (size_t i = 0; i < call.args.size(); ++i)
+    effects.push_back(effectOf(call, i));
+  runOnce(
+      call.args, effects,
+      [&](std::span<const Tensor> tensors, KernelPlan &plan) {
+        return planKernel({call.kernel, tensors, effects, call.params, call.bucket, gpu().limits()}, plan);
+      },
+      kernelInfo(call.kernel).name, args, &workspace);
+  return workspace;
 }
 
 uint32_t testSeed() {

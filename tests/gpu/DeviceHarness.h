@@ -30,6 +30,8 @@ std::vector<HostTensor> runOnDevice(const KernelCall &call);
 /// As runOnDevice(call), of the works that `plan` makes for these tensors; `results` lists those that are written.
 std::vector<HostTensor> runOnDevice(const std::vector<HostTensor *> &tensors, const std::vector<size_t> &results,
                                     const std::function<Status(std::span<const Tensor>, KernelPlan &)> &plan);
+/// Runs the call likewise, once, and returns what it leaves in its workspace.
+std::vector<std::byte> workspaceOnDevice(const KernelCall &call);
 
 /// The seed of the random shapes and lengths: $QCC_SEED, else new each time; printed.
 uint32_t testSeed();

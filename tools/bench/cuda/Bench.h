@@ -20,6 +20,8 @@ struct ArgSpec {
   double scale = 1, mean = 0;
   /// Elements between rows (the first dimension), as in a column slice of a wider matrix; 0: no gap.
   int64_t rowStride = 0;
+  /// The same for the second dimension, where there is a rowStride.
+  int64_t headStride = 0;
   int64_t below = 1;
 };
 
@@ -32,7 +34,7 @@ struct Benchmark {
   std::vector<ParamValue> params = {};
   std::vector<int> accumulate = {};
   BucketShape bucket = {};
-  /// Of the documents of the row.
+  /// Of the documents of the row. As many rows are trained as the bucket has, evenly spread.
   std::vector<int64_t> lengths = {};
   /// Arithmetic of one call; 0: by the catalog's formula, negative: of no interest (bytes are).
   double flops = -1;
@@ -47,7 +49,9 @@ void attentionBenchmarks(std::vector<Benchmark> &benchmarks);
 void gatedDeltaInputsBenchmarks(std::vector<Benchmark> &benchmarks);
 void gatedDeltaRuleBenchmarks(std::vector<Benchmark> &benchmarks);
 void linearCrossEntropyBenchmarks(std::vector<Benchmark> &benchmarks);
+void normBenchmarks(std::vector<Benchmark> &benchmarks);
 void optimizerBenchmarks(std::vector<Benchmark> &benchmarks);
+void rowCopiesBenchmarks(std::vector<Benchmark> &benchmarks);
 void swigluBenchmarks(std::vector<Benchmark> &benchmarks);
 
 /// The packed row of the comparisons: 8,192 tokens.

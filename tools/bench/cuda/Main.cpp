@@ -116,13 +116,18 @@ void run(Gpu &gpu, const Benchmark &benchmark, double copyRate) {
       continue;
     ArgSpec spec = *benchmark.args[i];
     if (argInfo(i).type == "docs") {
-      table = cpu::test::segmentTable(benchmark.bucket, benchmark.lengths);
+      std::vector<int64_t> trained(static_cast<size_t>(benchmark.bucket.trained));
+      for (size_t r = 0; r < trained.size(); ++r)
+        trained[r] = static_cast<int64_t>(r) * benchmark.bucket.tokens / benchmark.bucket.trained;
+      table = cpu::test::segmentTable(benchmark.bucket, benchmark.lengths, trained);
       shapes[i] = table.shape();
       bytes[i] = static_cast<int64_t>(table.bytes().size());
     } else {
       shapes[i] = denseShape(spec.dtype, spec.dims);
       if (spec.rowStride)
         shapes[i].strides[0] = spec.rowStride;
+      if (spec.headStride)
+        shapes[i].strides[1] = spec.headStride;
       bytes[i] = spec.dims.empty() ? byteSize(spec.dtype)
                                    : spec.dims[0] * std::max<int64_t>(shapes[i].strides[0], 1) * byteSize(spec.dtype);
       moved += shapes[i].elements() * byteSize(spec.dtype) * (effects[i] == ArgEffect::InOut ? 2 : 1);
@@ -210,7 +215,9 @@ int main(int argc, char **argv) {
   gatedDeltaInputsBenchmarks(benchmarks);
   gatedDeltaRuleBenchmarks(benchmarks);
   linearCrossEntropyBenchmarks(benchmarks);
+  normBenchmarks(benchmarks);
   optimizerBenchmarks(benchmarks);
+  rowCopiesBenchmarks(benchmarks);
   swigluBenchmarks(benchmarks);
 
   Gpu &gpu = cuda::test::gpu();

@@ -6,6 +6,10 @@
 
 namespace qrt::device {
 
+constexpr int kAdamWThreads = 128;
+/// Blocks that a multiprocessor is to hold at once.
+constexpr int kAdamWBlocks = 7;
+
 struct OptimizerStepParams {
   Ptr norm, counters;
 };
@@ -17,7 +21,8 @@ struct AdamWMember {
 /// Members of one launch.
 constexpr int kAdamWMembers = 64;
 
-/// The elements [begin, end) of tensors without gaps, 16-byte aligned; they are those of the members.
+/// The elements [begin, end) of tensors without gaps, 16-byte aligned; they are those of the members, each of less than
+/// 2^32.
 struct AdamWParams {
   Ptr gradient, norm, counters, hyper, seed, weight, expAvg, expAvgSq, master;
   i64 begin, end;

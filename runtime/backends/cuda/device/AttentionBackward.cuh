@@ -63,9 +63,9 @@ __global__ void __launch_bounds__(kRowsThreads)
 struct StatisticsPair {
   float lse2[2], delta[2];
 };
-__device__ __forceinline__ StatisticsPair statisticsPair(const unsigned char *statistics, int column) {
-  float4 x = *reinterpret_cast<const float4 *>(statistics + column * sizeof(QueryStatistics));
-  return {{x.x, x.z}, {x.y, x.w}};
+__device__ __forceinline__ StatisticsPair statisticsPair(SharedAddress statistics, int column) {
+  uint4 x = loadShared16(statistics + column * static_cast<int>(sizeof(QueryStatistics)));
+  return {{__uint_as_float(x.x), __uint_as_float(x.z)}, {__uint_as_float(x.y), __uint_as_float(x.w)}};
 }
 
 /// Where the parts of a block's shared memory begin, in bytes.
@@ -82,11 +82,18 @@ template <int kWidth> struct BackwardKeysShared {
   static_assert(kBytes <= 232448);
 };
 
+/// Places of the block's barriers. The P^T handed over have one for each warp and its counterpart.
 struct BackwardKeysBarriers {
-  Barrier keysFull, valuesFull;
-  Barrier queriesFull[2], queriesEmpty[2], gradientsFull[2], gradientsEmpty[2];
-  /// Of each warp and its counterpart.
-  Barrier probabilitiesFull[2][4], probabilitiesEmpty[2][4];
+  enum {
+    kKeysFull,
+    kValuesFull,
+    kQueriesFull,
+    kQueriesEmpty = 4,
+    kGradientsFull = 6,
+    kGradientsEmpty = 8,
+    kProbabilitiesFull = 10,
+    kProbabilitiesEmpty = 18
+  };
 };
 
 template <int kWidth>
@@ -94,9 +101,9 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
     attentionBackwardKeys(const __grid_constant__ AttentionBackwardParams p) {
   using Shared = BackwardKeysShared<kWidth>;
   constexpr int kTile = kAttentionTile;
-  unsigned char *shared = sharedMemory<unsigned char>();
-  auto &barriers = *reinterpret_cast<BackwardKeysBarriers *>(shared + Shared::kBarriers);
-  static_assert(sizeof(BackwardKeysBarriers) <= 32 * 8);
+  using Barriers = BackwardKeysBarriers;
+  SharedAddress shared = sharedAddress(sharedMemory<unsigned char>());
+  auto barrier = [&](int place) { return shared + Shared::kBarriers + 8 * place; };
   int keyHead = blockIdx.x % p.keyHeads, index = blockIdx.x / p.keyHeads, tiles = segmentTiles(p.docs);
   if (index >= tiles) {
     int part = index - tiles, parts = gridDim.x / p.keyHeads - tiles;
@@ -113,46 +120,46 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
     prefetchMap(p.k);
     prefetchMap(p.v);
     prefetchMap(p.dO);
-    initBarrier(&barriers.keysFull, 1);
-    initBarrier(&barriers.valuesFull, 1);
+    initBarrier(barrier(Barriers::kKeysFull), 1);
+    initBarrier(barrier(Barriers::kValuesFull), 1);
     for (int i = 0; i < 2; ++i) {
-      initBarrier(&barriers.queriesFull[i], 1);
-      initBarrier(&barriers.queriesEmpty[i], 8);
-      initBarrier(&barriers.gradientsFull[i], 1);
-      initBarrier(&barriers.gradientsEmpty[i], 8);
+      initBarrier(barrier(Barriers::kQueriesFull + i), 1);
+      initBarrier(barrier(Barriers::kQueriesEmpty + i), 8);
+      initBarrier(barrier(Barriers::kGradientsFull + i), 1);
+      initBarrier(barrier(Barriers::kGradientsEmpty + i), 8);
       for (int warp = 0; warp < 4; ++warp) {
-        initBarrier(&barriers.probabilitiesFull[i][warp], 1);
-        initBarrier(&barriers.probabilitiesEmpty[i][warp], 1);
+        initBarrier(barrier(Barriers::kProbabilitiesFull + 4 * i + warp), 1);
+        initBarrier(barrier(Barriers::kProbabilitiesEmpty + 4 * i + warp), 1);
       }
     }
     fenceBarriers();
   }
   __syncthreads();
 
-  int group = static_cast<int>(threadIdx.x) / 128 - 1;
+  int group = warpgroupIndex() - 1;
   if (group < 0) {
     giveRegisters<24>();
     if (threadIdx.x != 0)
       return;
-    arriveAndExpect(&barriers.keysFull, Shared::kTileBytes);
-    copyRows<kWidth, kTile>(shared + Shared::kKeys, p.k, &barriers.keysFull, keyHead, tile.begin);
-    arriveAndExpect(&barriers.valuesFull, Shared::kTileBytes);
-    copyRows<kWidth, kTile>(shared + Shared::kValues, p.v, &barriers.valuesFull, keyHead, tile.begin);
+    arriveAndExpect(barrier(Barriers::kKeysFull), Shared::kTileBytes);
+    copyRows<kWidth, kTile>(shared + Shared::kKeys, p.k, barrier(Barriers::kKeysFull), keyHead, tile.begin);
+    arriveAndExpect(barrier(Barriers::kValuesFull), Shared::kTileBytes);
+    copyRows<kWidth, kTile>(shared + Shared::kValues, p.v, barrier(Barriers::kValuesFull), keyHead, tile.begin);
     int head = keyHead * p.ratio, query = tile.begin;
     for (int i = 0; i < rounds; ++i) {
       int stage = i % 2, parity = i / 2 % 2 ^ 1;
       const QueryStatistics *statistics =
           as<const QueryStatistics>(p.statistics) + i64(head) * p.statisticsRows + tile.statisticsRow(query);
-      wait(&barriers.queriesEmpty[stage], parity);
-      arriveAndExpect(&barriers.queriesFull[stage], Shared::kTileBytes + Shared::kStatisticsBytes);
-      copyRows<kWidth, kTile>(shared + Shared::kQueries + stage * Shared::kTileBytes, p.q, &barriers.queriesFull[stage],
-                              head, query);
+      wait(barrier(Barriers::kQueriesEmpty + stage), parity);
+      arriveAndExpect(barrier(Barriers::kQueriesFull + stage), Shared::kTileBytes + Shared::kStatisticsBytes);
+      copyRows<kWidth, kTile>(shared + Shared::kQueries + stage * Shared::kTileBytes, p.q,
+                              barrier(Barriers::kQueriesFull + stage), head, query);
       copyBytes(shared + Shared::kStatistics + stage * Shared::kStatisticsBytes, statistics, Shared::kStatisticsBytes,
-                &barriers.queriesFull[stage]);
-      wait(&barriers.gradientsEmpty[stage], parity);
-      arriveAndExpect(&barriers.gradientsFull[stage], Shared::kTileBytes);
+                barrier(Barriers::kQueriesFull + stage));
+      wait(barrier(Barriers::kGradientsEmpty + stage), parity);
+      arriveAndExpect(barrier(Barriers::kGradientsFull + stage), Shared::kTileBytes);
       copyRows<kWidth, kTile>(shared + Shared::kGradients + stage * Shared::kTileBytes, p.dO,
-                              &barriers.gradientsFull[stage], head, query);
+                              barrier(Barriers::kGradientsFull + stage), head, query);
       query += kTile;
       if (query >= tile.documentEnd)
         query = tile.begin, ++head;
@@ -163,7 +170,7 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
   takeRegisters<240>();
   int thread = threadIdx.x % 128, lane = thread % 32, warp = thread / 32;
   int row = warp * 16 + lane / 4, column = lane % 4 * 2;
-  unsigned char *queries = shared + Shared::kQueries, *gradients = shared + Shared::kGradients;
+  SharedAddress queries = shared + Shared::kQueries, gradients = shared + Shared::kGradients;
   float sums[kWidth / 2], s[kTile / 2];
   unsigned rounded[kTile / 4];
 #pragma unroll
@@ -171,8 +178,8 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
     x = 0;
   // Rows of the i-th round that lie in the document.
   auto rowsOf = [&](int i) { return min(tile.documentEnd - tile.begin - i % queryTiles * kTile, kTile); };
-  auto acquire = [&](Barrier *full, unsigned char *tiles, int i) {
-    wait(&full[i % 2], i / 2 % 2);
+  auto acquire = [&](int full, SharedAddress tiles, int i) {
+    wait(barrier(full + i % 2), i / 2 % 2);
     int rows = rowsOf(i);
     if (rows < kTile) {
       zeroRows<kWidth, kTile>(tiles + i % 2 * Shared::kTileBytes, rows);
@@ -181,16 +188,16 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
   };
   // This thread's part of the P^T that is handed over.
   auto handedOver = [&](int i) {
-    return reinterpret_cast<uint4 *>(shared + Shared::kProbabilities + i % 2 * Shared::kProbabilitiesBytes) + thread;
+    return shared + Shared::kProbabilities + i % 2 * Shared::kProbabilitiesBytes + thread * 16;
   };
   auto statisticsOf = [&](int i) { return shared + Shared::kStatistics + i % 2 * Shared::kStatisticsBytes; };
   static_assert(kTile * kTile * 2 == 128 * 4 * sizeof(uint4));
 
   if (group == 0) {
     float scale2 = p.scale * kLog2E;
-    const unsigned char *keys = shared + Shared::kKeys;
-    wait(&barriers.keysFull, 0);
-    acquire(barriers.queriesFull, queries, 0);
+    SharedAddress keys = shared + Shared::kKeys;
+    wait(barrier(Barriers::kKeysFull), 0);
+    acquire(Barriers::kQueriesFull, queries, 0);
     pin(s);
     beginProducts();
     multiplyRows<kWidth, kTile>(s, keys, queries);
@@ -199,7 +206,7 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
     pin(s);
     for (int i = 0; i < rounds; ++i) {
       int stage = i % 2;
-      const unsigned char *statistics = statisticsOf(i);
+      SharedAddress statistics = statisticsOf(i);
       bool diagonal = i % queryTiles == 0;
 #pragma unroll
       for (int j = 0; j < kTile / 2; j += 4) {
@@ -212,20 +219,21 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
         }
       }
       roundPairs(s, rounded);
-      release(&barriers.queriesEmpty[stage]);
-      wait(&barriers.probabilitiesEmpty[stage][warp], i / 2 % 2 ^ 1);
-      uint4 *to = handedOver(i);
+      release(barrier(Barriers::kQueriesEmpty + stage));
+      wait(barrier(Barriers::kProbabilitiesEmpty + 4 * stage + warp), i / 2 % 2 ^ 1);
+      SharedAddress to = handedOver(i);
 #pragma unroll
       for (int j = 0; j < 4; ++j)
-        to[128 * j] = make_uint4(rounded[4 * j], rounded[4 * j + 1], rounded[4 * j + 2], rounded[4 * j + 3]);
-      release(&barriers.probabilitiesFull[stage][warp]);
-      acquire(barriers.gradientsFull, gradients, i);
+        storeShared16(to + 2048 * j,
+                      make_uint4(rounded[4 * j], rounded[4 * j + 1], rounded[4 * j + 2], rounded[4 * j + 3]));
+      release(barrier(Barriers::kProbabilitiesFull + 4 * stage + warp));
+      acquire(Barriers::kGradientsFull, gradients, i);
       pin(sums);
       beginProducts();
       accumulateRows<kWidth, kTile>(sums, rounded, gradients + stage * Shared::kTileBytes);
       endProducts();
       if (i + 1 < rounds) {
-        acquire(barriers.queriesFull, queries, i + 1);
+        acquire(Barriers::kQueriesFull, queries, i + 1);
         pin(s);
         beginProducts();
         multiplyRows<kWidth, kTile>(s, keys, queries + (stage ^ 1) * Shared::kTileBytes);
@@ -234,36 +242,36 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
       } else {
         waitProducts();
       }
-      release(&barriers.gradientsEmpty[stage]);
+      release(barrier(Barriers::kGradientsEmpty + stage));
       waitProducts();
       pin(s);
       pin(sums);
     }
     storeFragments<kWidth>(sums, shared + Shared::kKeys, 3, p.dv, keyHead, tile.begin, tile.count,
-                           [](unsigned, float a, float b, int) { return packBf16(a, b); });
+                           [](SharedAddress, float a, float b, int) { return packBf16(a, b); });
   } else {
-    const unsigned char *values = shared + Shared::kValues;
-    wait(&barriers.valuesFull, 0);
-    acquire(barriers.gradientsFull, gradients, 0);
+    SharedAddress values = shared + Shared::kValues;
+    wait(barrier(Barriers::kValuesFull), 0);
+    acquire(Barriers::kGradientsFull, gradients, 0);
     pin(s);
     beginProducts();
     multiplyRows<kWidth, kTile>(s, values, gradients);
     endProducts();
     waitProducts();
     pin(s);
-    release(&barriers.gradientsEmpty[0]);
+    release(barrier(Barriers::kGradientsEmpty));
     for (int i = 0; i < rounds; ++i) {
       int stage = i % 2;
-      acquire(barriers.queriesFull, queries, i);
-      const unsigned char *statistics = statisticsOf(i);
-      wait(&barriers.probabilitiesFull[stage][warp], i / 2 % 2);
-      const uint4 *from = handedOver(i);
+      acquire(Barriers::kQueriesFull, queries, i);
+      SharedAddress statistics = statisticsOf(i);
+      wait(barrier(Barriers::kProbabilitiesFull + 4 * stage + warp), i / 2 % 2);
+      SharedAddress from = handedOver(i);
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        uint4 x = from[128 * j];
+        uint4 x = loadShared16(from + 2048 * j);
         rounded[4 * j] = x.x, rounded[4 * j + 1] = x.y, rounded[4 * j + 2] = x.z, rounded[4 * j + 3] = x.w;
       }
-      release(&barriers.probabilitiesEmpty[stage][warp]);
+      release(barrier(Barriers::kProbabilitiesEmpty + 4 * stage + warp));
 #pragma unroll
       for (int j = 0; j < kTile / 2; j += 4) {
         StatisticsPair q = statisticsPair(statistics, j * 2 + column);
@@ -278,7 +286,7 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
       accumulateRows<kWidth, kTile>(sums, rounded, queries + stage * Shared::kTileBytes);
       endProducts();
       if (i + 1 < rounds) {
-        acquire(barriers.gradientsFull, gradients, i + 1);
+        acquire(Barriers::kGradientsFull, gradients, i + 1);
         pin(s);
         beginProducts();
         multiplyRows<kWidth, kTile>(s, values, gradients + (stage ^ 1) * Shared::kTileBytes);
@@ -287,15 +295,15 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
       } else {
         waitProducts();
       }
-      release(&barriers.queriesEmpty[stage]);
+      release(barrier(Barriers::kQueriesEmpty + stage));
       waitProducts();
       pin(s);
       pin(sums);
       if (i + 1 < rounds)
-        release(&barriers.gradientsEmpty[stage ^ 1]);
+        release(barrier(Barriers::kGradientsEmpty + (stage ^ 1)));
     }
     storeFragments<kWidth>(sums, shared + Shared::kValues, 4, p.dk, keyHead, tile.begin, tile.count,
-                           [&](unsigned, float a, float b, int) { return packBf16(a * p.scale, b * p.scale); });
+                           [&](SharedAddress, float a, float b, int) { return packBf16(a * p.scale, b * p.scale); });
   }
 }
 
@@ -311,8 +319,7 @@ template <int kWidth> struct BackwardQueriesShared {
 };
 
 struct BackwardQueriesBarriers {
-  Barrier queriesFull, gradientsFull;
-  Barrier keysFull[2], keysEmpty[2], valuesFull[2], valuesEmpty[2];
+  enum { kQueriesFull, kGradientsFull, kKeysFull, kKeysEmpty = 4, kValuesFull = 6, kValuesEmpty = 8 };
 };
 
 template <int kWidth>
@@ -320,9 +327,9 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
     attentionBackwardQueries(const __grid_constant__ AttentionBackwardParams p) {
   using Shared = BackwardQueriesShared<kWidth>;
   constexpr int kTile = kAttentionTile, kValueStages = Shared::kValueStages;
-  unsigned char *shared = sharedMemory<unsigned char>();
-  auto &barriers = *reinterpret_cast<BackwardQueriesBarriers *>(shared + Shared::kBarriers);
-  static_assert(sizeof(BackwardQueriesBarriers) <= 16 * 8);
+  using Barriers = BackwardQueriesBarriers;
+  SharedAddress shared = sharedAddress(sharedMemory<unsigned char>());
+  auto barrier = [&](int place) { return shared + Shared::kBarriers + 8 * place; };
   int pairs = (p.ratio + 1) / 2, blocksOfTile = pairs * p.keyHeads;
   int keyHead = blockIdx.x % blocksOfTile / pairs, firstOfPair = blockIdx.x % pairs * 2;
   int index = blockIdx.x / blocksOfTile, tiles = segmentTiles(p.docs);
@@ -341,19 +348,19 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
     prefetchMap(p.k);
     prefetchMap(p.v);
     prefetchMap(p.dO);
-    initBarrier(&barriers.queriesFull, 1);
-    initBarrier(&barriers.gradientsFull, 1);
+    initBarrier(barrier(Barriers::kQueriesFull), 1);
+    initBarrier(barrier(Barriers::kGradientsFull), 1);
     for (int i = 0; i < 2; ++i) {
-      initBarrier(&barriers.keysFull[i], 1);
-      initBarrier(&barriers.keysEmpty[i], 8);
-      initBarrier(&barriers.valuesFull[i], 1);
-      initBarrier(&barriers.valuesEmpty[i], 8);
+      initBarrier(barrier(Barriers::kKeysFull + i), 1);
+      initBarrier(barrier(Barriers::kKeysEmpty + i), 8);
+      initBarrier(barrier(Barriers::kValuesFull + i), 1);
+      initBarrier(barrier(Barriers::kValuesEmpty + i), 8);
     }
     fenceBarriers();
   }
   __syncthreads();
 
-  int group = static_cast<int>(threadIdx.x) / 128 - 1;
+  int group = warpgroupIndex() - 1;
   if (group < 0) {
     giveRegisters<24>();
     if (threadIdx.x != 0)
@@ -361,35 +368,35 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
     for (int i = 0; i < keyTiles; ++i) {
       int stage = i % 2, key = tile.begin - i * kTile, valueStage = i % kValueStages;
       if (i == 0) {
-        arriveAndExpect(&barriers.queriesFull, 2 * Shared::kTileBytes);
+        arriveAndExpect(barrier(Barriers::kQueriesFull), 2 * Shared::kTileBytes);
         for (int head = 0; head < 2; ++head)
-          copyRows<kWidth, kTile>(shared + Shared::kQueries + head * Shared::kTileBytes, p.q, &barriers.queriesFull,
-                                  headOf(head), tile.begin);
+          copyRows<kWidth, kTile>(shared + Shared::kQueries + head * Shared::kTileBytes, p.q,
+                                  barrier(Barriers::kQueriesFull), headOf(head), tile.begin);
       }
-      wait(&barriers.keysEmpty[stage], i / 2 % 2 ^ 1);
-      arriveAndExpect(&barriers.keysFull[stage], Shared::kTileBytes);
-      copyRows<kWidth, kTile>(shared + Shared::kKeys + stage * Shared::kTileBytes, p.k, &barriers.keysFull[stage],
-                              keyHead, key);
+      wait(barrier(Barriers::kKeysEmpty + stage), i / 2 % 2 ^ 1);
+      arriveAndExpect(barrier(Barriers::kKeysFull + stage), Shared::kTileBytes);
+      copyRows<kWidth, kTile>(shared + Shared::kKeys + stage * Shared::kTileBytes, p.k,
+                              barrier(Barriers::kKeysFull + stage), keyHead, key);
       if (i == 0) {
-        arriveAndExpect(&barriers.gradientsFull, 2 * Shared::kTileBytes);
+        arriveAndExpect(barrier(Barriers::kGradientsFull), 2 * Shared::kTileBytes);
         for (int head = 0; head < 2; ++head)
           copyRows<kWidth, kTile>(shared + Shared::kGradients + head * Shared::kTileBytes, p.dO,
-                                  &barriers.gradientsFull, headOf(head), tile.begin);
+                                  barrier(Barriers::kGradientsFull), headOf(head), tile.begin);
       }
-      wait(&barriers.valuesEmpty[valueStage], i / kValueStages % 2 ^ 1);
-      arriveAndExpect(&barriers.valuesFull[valueStage], Shared::kTileBytes);
+      wait(barrier(Barriers::kValuesEmpty + valueStage), i / kValueStages % 2 ^ 1);
+      arriveAndExpect(barrier(Barriers::kValuesFull + valueStage), Shared::kTileBytes);
       copyRows<kWidth, kTile>(shared + Shared::kValues + valueStage * Shared::kTileBytes, p.v,
-                              &barriers.valuesFull[valueStage], keyHead, key);
+                              barrier(Barriers::kValuesFull + valueStage), keyHead, key);
     }
     return;
   }
 
   takeRegisters<240>();
   int thread = threadIdx.x % 128, lane = thread % 32, row = thread / 32 * 16 + lane / 4, column = lane % 4 * 2;
-  unsigned char *queries = shared + Shared::kQueries + group * Shared::kTileBytes;
-  const unsigned char *gradients = shared + Shared::kGradients + group * Shared::kTileBytes;
-  unsigned char *keys = shared + Shared::kKeys;
-  const unsigned char *values = shared + Shared::kValues;
+  SharedAddress queries = shared + Shared::kQueries + group * Shared::kTileBytes;
+  SharedAddress gradients = shared + Shared::kGradients + group * Shared::kTileBytes;
+  SharedAddress keys = shared + Shared::kKeys;
+  SharedAddress values = shared + Shared::kValues;
   float scale2 = p.scale * kLog2E;
   const QueryStatistics *statistics = as<const QueryStatistics>(p.statistics) + i64(headOf(group)) * p.statisticsRows +
                                       tile.statisticsRow(tile.begin) + row;
@@ -401,14 +408,14 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
     x = 0;
 
   auto beginScores = [&](int i) {
-    wait(&barriers.keysFull[i % 2], i / 2 % 2);
+    wait(barrier(Barriers::kKeysFull + i % 2), i / 2 % 2);
     pin(s);
     beginProducts();
     multiplyRows<kWidth, kTile>(s, queries, keys + i % 2 * Shared::kTileBytes);
     endProducts();
   };
   auto beginProbabilityGradients = [&](int i) {
-    wait(&barriers.valuesFull[i % kValueStages], i / kValueStages % 2);
+    wait(barrier(Barriers::kValuesFull + i % kValueStages), i / kValueStages % 2);
     pin(dP);
     beginProducts();
     multiplyRows<kWidth, kTile>(dP, gradients, values + i % kValueStages * Shared::kTileBytes);
@@ -424,15 +431,15 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
   // Turns: barrier 1 is waited for by the first warpgroup, barrier 2 by the second.
   if (group == 1)
     arriveThreads(1, 256);
-  wait(&barriers.queriesFull, 0);
-  wait(&barriers.keysFull[0], 0);
+  wait(barrier(Barriers::kQueriesFull), 0);
+  wait(barrier(Barriers::kKeysFull), 0);
   // Keys past the document's end are multiplied by zero, which is not enough if they are not finite.
   if (tile.count < kTile) {
     zeroRows<kWidth, kTile>(keys, tile.count);
     syncThreads(3 + group, 128);
   }
   beginScores(0);
-  wait(&barriers.gradientsFull, 0);
+  wait(barrier(Barriers::kGradientsFull), 0);
   beginProbabilityGradients(0);
   for (int i = 0;; ++i) {
     waitProducts<1>();
@@ -442,7 +449,7 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
       s[j] = approximateExp2(s[j] * scale2 - statisticsOf[j % 4 / 2].lse2);
     waitProducts();
     pin(dP);
-    release(&barriers.valuesEmpty[i % kValueStages]);
+    release(barrier(Barriers::kValuesEmpty + i % kValueStages));
 #pragma unroll
     for (int j = 0; j < kTile / 2; ++j) {
       s[j] *= dP[j] - statisticsOf[j % 4 / 2].delta;
@@ -459,7 +466,7 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
     arriveThreads(2 - group, 256);
     waitProducts<2>();
     pin(sums);
-    release(&barriers.keysEmpty[i % 2]);
+    release(barrier(Barriers::kKeysEmpty + i % 2));
   }
   beginSum(keyTiles - 1);
   waitProducts();
@@ -468,7 +475,7 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
   AttentionTile written(p.docs, tileBegin(p.docs, index));
   if (firstOfPair + group < p.ratio)
     storeFragments<kWidth>(sums, queries, 3 + group, p.dq, headOf(group), written.begin, written.count,
-                           [&](unsigned, float a, float b, int) { return packBf16(a * p.scale, b * p.scale); });
+                           [&](SharedAddress, float a, float b, int) { return packBf16(a * p.scale, b * p.scale); });
 }
 
 } // namespace qrt::device

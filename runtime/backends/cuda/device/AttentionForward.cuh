@@ -25,9 +25,17 @@ template <int kWidth, int kKeys> struct ForwardShared {
   static_assert(kKeys % 16 == 0 && kBytes <= 232448);
 };
 
+/// Places of the block's barriers.
 struct ForwardBarriers {
-  Barrier queriesFull, queriesEmpty[2], gateFull[2];
-  Barrier keysFull[2], keysEmpty[2], valuesFull[2], valuesEmpty[2];
+  enum {
+    kQueriesFull,
+    kQueriesEmpty,
+    kGateFull = 3,
+    kKeysFull = 5,
+    kKeysEmpty = 7,
+    kValuesFull = 9,
+    kValuesEmpty = 11
+  };
 };
 
 /// The softmax of a thread's two rows of a fragment.
@@ -77,8 +85,9 @@ template <int kWidth, int kKeys>
 __global__ void __launch_bounds__(kAttentionBlock, 1)
     attentionForward(const __grid_constant__ AttentionForwardParams p) {
   using Shared = ForwardShared<kWidth, kKeys>;
-  unsigned char *sharedBytes = sharedMemory<unsigned char>();
-  auto &barriers = *reinterpret_cast<ForwardBarriers *>(sharedBytes + Shared::kBarriers);
+  using Barriers = ForwardBarriers;
+  SharedAddress shared = sharedAddress(sharedMemory<unsigned char>());
+  auto barrier = [&](int place) { return shared + Shared::kBarriers + 8 * place; };
   int pairs = (p.ratio + 1) / 2, blocksOfTile = pairs * p.keyHeads;
   int keyHead = blockIdx.x % blocksOfTile / pairs, firstOfPair = blockIdx.x % pairs * 2;
   int index = blockIdx.x / blocksOfTile, tiles = segmentTiles(p.docs);
@@ -101,44 +110,44 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
     prefetchMap(p.q);
     prefetchMap(p.k);
     prefetchMap(p.v);
-    initBarrier(&barriers.queriesFull, 1);
+    initBarrier(barrier(Barriers::kQueriesFull), 1);
     for (int i = 0; i < 2; ++i) {
-      initBarrier(&barriers.queriesEmpty[i], 4);
-      initBarrier(&barriers.gateFull[i], 1);
-      initBarrier(&barriers.keysFull[i], 1);
-      initBarrier(&barriers.keysEmpty[i], 8);
-      initBarrier(&barriers.valuesFull[i], 1);
-      initBarrier(&barriers.valuesEmpty[i], 8);
+      initBarrier(barrier(Barriers::kQueriesEmpty + i), 4);
+      initBarrier(barrier(Barriers::kGateFull + i), 1);
+      initBarrier(barrier(Barriers::kKeysFull + i), 1);
+      initBarrier(barrier(Barriers::kKeysEmpty + i), 8);
+      initBarrier(barrier(Barriers::kValuesFull + i), 1);
+      initBarrier(barrier(Barriers::kValuesEmpty + i), 8);
     }
     fenceBarriers();
   }
   __syncthreads();
 
-  int group = static_cast<int>(threadIdx.x) / 128 - 1;
+  int group = warpgroupIndex() - 1;
   if (group < 0) {
     giveRegisters<24>();
     if (threadIdx.x != 0)
       return;
-    arriveAndExpect(&barriers.queriesFull, 2 * Shared::kQueryBytes);
+    arriveAndExpect(barrier(Barriers::kQueriesFull), 2 * Shared::kQueryBytes);
     for (int i = 0; i < 2; ++i)
-      copyRows<kWidth, kAttentionTile>(sharedBytes + Shared::kQueries + i * Shared::kQueryBytes, p.q,
-                                       &barriers.queriesFull, headOf(i), tile.begin);
+      copyRows<kWidth, kAttentionTile>(shared + Shared::kQueries + i * Shared::kQueryBytes, p.q,
+                                       barrier(Barriers::kQueriesFull), headOf(i), tile.begin);
     for (int i = 0; i < keyTiles; ++i) {
       int stage = i % 2, parity = i / 2 % 2 ^ 1, key = tile.documentBegin + (keyTiles - 1 - i) * kKeys;
-      wait(&barriers.keysEmpty[stage], parity);
-      arriveAndExpect(&barriers.keysFull[stage], Shared::kKeyBytes);
-      copyRows<kWidth, kKeys>(sharedBytes + Shared::kKeysAt + stage * Shared::kKeyBytes, p.k, &barriers.keysFull[stage],
-                              keyHead, key);
-      wait(&barriers.valuesEmpty[stage], parity);
-      arriveAndExpect(&barriers.valuesFull[stage], Shared::kKeyBytes);
-      copyRows<kWidth, kKeys>(sharedBytes + Shared::kValues + stage * Shared::kKeyBytes, p.v,
-                              &barriers.valuesFull[stage], keyHead, key);
+      wait(barrier(Barriers::kKeysEmpty + stage), parity);
+      arriveAndExpect(barrier(Barriers::kKeysFull + stage), Shared::kKeyBytes);
+      copyRows<kWidth, kKeys>(shared + Shared::kKeysAt + stage * Shared::kKeyBytes, p.k,
+                              barrier(Barriers::kKeysFull + stage), keyHead, key);
+      wait(barrier(Barriers::kValuesEmpty + stage), parity);
+      arriveAndExpect(barrier(Barriers::kValuesFull + stage), Shared::kKeyBytes);
+      copyRows<kWidth, kKeys>(shared + Shared::kValues + stage * Shared::kKeyBytes, p.v,
+                              barrier(Barriers::kValuesFull + stage), keyHead, key);
     }
     for (int i = 0; i < 2 && p.gated; ++i) {
-      wait(&barriers.queriesEmpty[i], 0);
-      arriveAndExpect(&barriers.gateFull[i], Shared::kQueryBytes);
-      copyRows<kWidth, kAttentionTile>(sharedBytes + Shared::kQueries + i * Shared::kQueryBytes, p.gate,
-                                       &barriers.gateFull[i], headOf(i), tile.begin);
+      wait(barrier(Barriers::kQueriesEmpty + i), 0);
+      arriveAndExpect(barrier(Barriers::kGateFull + i), Shared::kQueryBytes);
+      copyRows<kWidth, kAttentionTile>(shared + Shared::kQueries + i * Shared::kQueryBytes, p.gate,
+                                       barrier(Barriers::kGateFull + i), headOf(i), tile.begin);
     }
     return;
   }
@@ -146,9 +155,8 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
   takeRegisters<240>();
   int thread = threadIdx.x % 128, lane = thread % 32;
   int row = thread / 32 * 16 + lane / 4, column = lane % 4 * 2;
-  unsigned char *queries = sharedBytes + Shared::kQueries + group * Shared::kQueryBytes;
-  const unsigned char *keys = sharedBytes + Shared::kKeysAt;
-  unsigned char *values = sharedBytes + Shared::kValues;
+  SharedAddress queries = shared + Shared::kQueries + group * Shared::kQueryBytes;
+  SharedAddress keys = shared + Shared::kKeysAt, values = shared + Shared::kValues;
   float scale2 = p.scale * kLog2E;
   float s[kKeys / 2], out[kWidth / 2];
   unsigned probabilities[kKeys / 4];
@@ -169,7 +177,7 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
   };
   // Values past the document's end are multiplied by zero, which is not enough if they are not finite.
   auto waitValues = [&](int i) {
-    wait(&barriers.valuesFull[i % 2], i / 2 % 2);
+    wait(barrier(Barriers::kValuesFull + i % 2), i / 2 % 2);
     int rows = tile.documentEnd - (tile.documentBegin + (keyTiles - 1 - i) * kKeys);
     if (rows < kKeys) {
       zeroRows<kWidth, kKeys>(values + i % 2 * Shared::kKeyBytes, rows);
@@ -180,22 +188,22 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
   // Turns: barrier 1 is waited for by the first warpgroup, barrier 2 by the second.
   if (group == 1)
     arriveThreads(1, 256);
-  wait(&barriers.queriesFull, 0);
-  wait(&barriers.keysFull[0], 0);
+  wait(barrier(Barriers::kQueriesFull), 0);
+  wait(barrier(Barriers::kKeysFull), 0);
   pin(s);
   beginProducts();
   multiplyRows<kWidth, kKeys>(s, queries, keys);
   endProducts();
   waitProducts();
   pin(s);
-  release(&barriers.keysEmpty[0]);
+  release(barrier(Barriers::kKeysEmpty));
   mask(0);
   softmax.add(s, scale2);
   roundPairs(s, probabilities);
 
   for (int i = 1; i < keyTiles; ++i) {
     int stage = i % 2;
-    wait(&barriers.keysFull[stage], i / 2 % 2);
+    wait(barrier(Barriers::kKeysFull + stage), i / 2 % 2);
     waitValues(i - 1);
     syncThreads(1 + group, 256);
     pin(s);
@@ -208,12 +216,12 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
     arriveThreads(2 - group, 256);
     waitProducts<1>();
     pin(s);
-    release(&barriers.keysEmpty[stage]);
+    release(barrier(Barriers::kKeysEmpty + stage));
     mask(i);
     softmax.add(s, scale2);
     waitProducts();
     pin(out);
-    release(&barriers.valuesEmpty[stage ^ 1]);
+    release(barrier(Barriers::kValuesEmpty + (stage ^ 1)));
     roundPairs(s, probabilities);
     if (__any_sync(0xFFFFFFFFu, softmax.rescale[0] != 1.0f || softmax.rescale[1] != 1.0f)) {
 #pragma unroll
@@ -221,7 +229,7 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
         out[j] *= softmax.rescale[j % 4 / 2];
     }
   }
-  release(&barriers.queriesEmpty[group]);
+  release(barrier(Barriers::kQueriesEmpty + group));
   waitValues(keyTiles - 1);
   pin(out);
   beginProducts();
@@ -243,16 +251,18 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
           (softmax.largest[i] * scale2 + log2f(softmax.sum[i])) * kLn2;
   }
   if (p.gated) {
-    wait(&barriers.gateFull[group], 0);
+    wait(barrier(Barriers::kGateFull + group), 0);
     storeFragments<kWidth>(
-        out, queries, 3 + group, p.y, head, tile.begin, tile.count, [&](unsigned gate, float a, float b, int i) {
+        out, queries, 3 + group, p.y, head, tile.begin, tile.count, [&](SharedAddress pair, float a, float b, int i) {
+          unsigned gate = loadShared4(pair);
           return packBf16(a * factor[i] * sigmoid(lowBf16(gate)), b * factor[i] * sigmoid(highBf16(gate)));
         });
   }
   const HeadTensor &plain = p.gated ? p.o : p.y;
   if (plain.data)
-    storeFragments<kWidth>(out, queries, 3 + group, plain, head, tile.begin, tile.count,
-                           [&](unsigned, float a, float b, int i) { return packBf16(a * factor[i], b * factor[i]); });
+    storeFragments<kWidth>(
+        out, queries, 3 + group, plain, head, tile.begin, tile.count,
+        [&](SharedAddress, float a, float b, int i) { return packBf16(a * factor[i], b * factor[i]); });
 }
 
 } // namespace qrt::device

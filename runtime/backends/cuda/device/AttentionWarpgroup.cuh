@@ -15,14 +15,15 @@ constexpr int kAttentionBlock = 384;
 
 /// Starts the copy of a tile, kRows rows of a head from `row`, as panels. Its bytes count for the barrier.
 template <int kWidth, int kRows>
-__device__ __forceinline__ void copyRows(unsigned char *to, const TensorMap &map, Barrier *barrier, int head, int row) {
+__device__ __forceinline__ void copyRows(SharedAddress to, const TensorMap &map, SharedAddress barrier, int head,
+                                         int row) {
 #pragma unroll
   for (int panel = 0; panel < kWidth / 64; ++panel)
     copyBox(to + panel * kRows * 128, map, barrier, panel * 64, head, row);
 }
 
 /// A warp no longer reads what the barrier guards.
-__device__ __forceinline__ void release(Barrier *barrier) {
+__device__ __forceinline__ void release(SharedAddress barrier) {
   __syncwarp();
   if (threadIdx.x % 32 == 0)
     arrive(barrier);
@@ -30,7 +31,7 @@ __device__ __forceinline__ void release(Barrier *barrier) {
 
 /// d[64, kOthers] = a b^T over kWidth columns: a [64, kWidth] and b [kOthers, kWidth] in panels.
 template <int kWidth, int kOthers>
-__device__ __forceinline__ void multiplyRows(float (&d)[kOthers / 2], const unsigned char *a, const unsigned char *b) {
+__device__ __forceinline__ void multiplyRows(float (&d)[kOthers / 2], SharedAddress a, SharedAddress b) {
   constexpr unsigned kPanelA = kAttentionTile * 128, kPanelB = kOthers * 128;
   unsigned long long tileA = operand<Major::K>(a, kPanelA), tileB = operand<Major::K>(b, kPanelB);
 #pragma unroll
@@ -42,7 +43,7 @@ __device__ __forceinline__ void multiplyRows(float (&d)[kOthers / 2], const unsi
 /// d[64, kWidth] += a b over kRows rows of b [kRows, kWidth] in panels; a is fragments.
 template <int kWidth, int kRows>
 __device__ __forceinline__ void accumulateRows(float (&d)[kWidth / 2], const unsigned (&a)[kRows / 4],
-                                               const unsigned char *b) {
+                                               SharedAddress b) {
   unsigned long long tile = operand<Major::MN>(b, kRows * 128);
 #pragma unroll
   for (int step = 0; step < kRows / 16; ++step)
@@ -58,19 +59,19 @@ template <int kCount> __device__ __forceinline__ void roundPairs(const float (&d
 
 /// Makes rows of a tile in panels zero, from `begin` to kRows. A warpgroup calls it; the rows are ready for products
 /// after its next barrier.
-template <int kWidth, int kRows> __device__ __forceinline__ void zeroRows(unsigned char *tile, int begin) {
+template <int kWidth, int kRows> __device__ __forceinline__ void zeroRows(SharedAddress tile, int begin) {
   for (int i = begin * (kWidth / 8) + threadIdx.x % 128; i < kRows * (kWidth / 8); i += 128) {
     int row = i / (kWidth / 8), chunk = i % (kWidth / 8);
-    *reinterpret_cast<uint4 *>(tile + chunk / 8 * (kRows * 128) + row * 128 + chunk % 8 * 16) = make_uint4(0, 0, 0, 0);
+    storeShared16(tile + chunk / 8 * (kRows * 128) + row * 128 + chunk % 8 * 16, make_uint4(0, 0, 0, 0));
   }
   fenceShared();
 }
 
 /// Writes a warpgroup's fragments d[64, kWidth] through `tile` (its own memory, in panels) to the first `count` rows of
-/// a head: for two neighbours a and b of this thread's row i (0 or 1), the pair change(what the tile held, a, b, i).
-/// Barrier `id` is the warpgroup's.
+/// a head: for two neighbours a and b of this thread's row i (0 or 1), the pair change(where it goes in the tile, a, b,
+/// i). Barrier `id` is the warpgroup's.
 template <int kWidth, typename Change>
-__device__ __forceinline__ void storeFragments(const float (&d)[kWidth / 2], unsigned char *tile, int id,
+__device__ __forceinline__ void storeFragments(const float (&d)[kWidth / 2], SharedAddress tile, int id,
                                                const HeadTensor &to, int head, int begin, int count, Change change) {
   int thread = threadIdx.x % 128, g = thread % 32 / 4, t = thread % 4, row = thread / 32 * 16 + g;
   constexpr int kPanel = kAttentionTile * 128;
@@ -79,16 +80,15 @@ __device__ __forceinline__ void storeFragments(const float (&d)[kWidth / 2], uns
 #pragma unroll
   for (int i = 0; i < kWidth / 2; i += 2) {
     int column = i / 4 * 8 + 2 * t;
-    unsigned *pair =
-        reinterpret_cast<unsigned *>(tile + column / 64 * kPanel + panelOffset(row + i % 4 / 2 * 8, column % 64));
-    *pair = change(*pair, d[i], d[i + 1], i % 4 / 2);
+    SharedAddress pair = tile + column / 64 * kPanel + panelOffset(row + i % 4 / 2 * 8, column % 64);
+    storeShared4(pair, change(pair, d[i], d[i + 1], i % 4 / 2));
   }
   syncThreads(id, 128);
   constexpr int kChunks = kWidth / 8, kRowsAtOnce = 128 / kChunks;
   int chunk = thread % kChunks;
 #pragma unroll 4
   for (int r = thread / kChunks; r < count; r += kRowsAtOnce) {
-    uint4 values = *reinterpret_cast<const uint4 *>(tile + chunk / 8 * kPanel + panelOffset(r, chunk % 8 * 8));
+    uint4 values = loadShared16(tile + chunk / 8 * kPanel + panelOffset(r, chunk % 8 * 8));
     *reinterpret_cast<uint4 *>(headRow<bf16>(to, begin + r, head) + chunk * 8) = values;
   }
 }

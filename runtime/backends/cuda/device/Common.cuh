@@ -124,11 +124,17 @@ template <typename First, typename Second> struct Choose<false, First, Second> {
 
 __device__ __forceinline__ bool isFinite(float x) { return (__float_as_uint(x) & 0x7F800000u) != 0x7F800000u; }
 
-/// Within a unit in the last place or two; denormal numbers included.
+/// Within a unit in the last place or two; of denormal numbers it is 0.
 __device__ __forceinline__ float approximateRoot(float x) {
   float result;
-  asm("sqrt.approx.f32 %0, %1;" : "=f"(result) : "f"(x));
+  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
   return result;
+}
+/// a / b within a few units in the last place, b normal and below 2^126.
+__device__ __forceinline__ float approximateQuotient(float a, float b) {
+  float result;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(b));
+  return a * result;
 }
 
 /// 2^x within two units in the last place; denormal results are 0.

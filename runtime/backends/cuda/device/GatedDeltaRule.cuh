@@ -8,54 +8,15 @@
 // A call is a sequence of launches: gatedDeltaPrepare (a block per chunk and value head), gatedDeltaScan (per document,
 // value head and slice of dv), and for the gradient gatedDeltaScanBack (alike, from the end), gatedDeltaGrad (per chunk
 // and value head) and gatedDeltaReduce (the sum over the value heads of a key head).
-#include "Common.cuh"
-#include "GatedDeltaRule.h"
+#include "GatedDeltaChunk.cuh"
 
 namespace qrt::device {
 
 constexpr int kDeltaThreads = 256;
-constexpr int kDeltaChunk = 64;
 /// Row length of a [64, 64] matrix in shared memory.
 constexpr int kDeltaPitch = kDeltaChunk + 1;
 /// Columns of dv that a block of the scans takes.
 constexpr int kDeltaSlice = 32;
-
-/// Row t of head `head`, at column 0.
-template <typename T> __device__ __forceinline__ T *deltaRow(const DeltaRows &rows, int t, int head) {
-  return as<T>(rows.data) + t * rows.row + head * rows.head;
-}
-
-/// A chunk of the segment table: its first token and its number of tokens.
-struct DeltaChunk {
-  int row, n;
-};
-__device__ __forceinline__ DeltaChunk deltaChunk(const Segments &docs, int chunk) {
-  int row = chunkBegin(docs, chunk), end = documentBegin(docs, documentOf(docs, row) + 1);
-  return {row, min(kDeltaChunk, end - row)};
-}
-
-/// The index of the chunk that begins at token `row`.
-__device__ __forceinline__ int deltaChunkAt(const Segments &docs, int row) {
-  int low = 0, high = segmentChunks(docs) - 1;
-  while (low < high) {
-    int middle = (low + high) / 2;
-    if (chunkBegin(docs, middle) < row)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
-/// Zeros in the rows of an output that belong to no document, shared among all blocks of the grid.
-template <typename T>
-__device__ __forceinline__ void deltaZeroTail(const Segments &docs, const DeltaRows &rows, int heads, int width) {
-  int block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
-  int blocks = gridDim.x * gridDim.y * gridDim.z;
-  for (int t = segmentTokens(docs) + block; t < docs.tokens; t += blocks)
-    for (int i = threadIdx.x; i < heads * width; i += blockDim.x)
-      deltaRow<T>(rows, t, i / width)[i % width] = fromFloat<T>(0.0f);
-}
 
 /// store(i, j, sum over p of a(i, p) b(p, j)) for i < m, j < n, by the whole block, each thread a tile of kRows x kCols
 /// at a time. a and b are only called inside their bounds.

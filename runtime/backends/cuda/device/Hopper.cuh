@@ -14,17 +14,20 @@
 
 namespace qrt::device {
 
-/// An address in shared memory as the instructions take it.
-__device__ __forceinline__ unsigned sharedAddress(const void *pointer) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+/// An address in shared memory as the instructions take it. Kernels that are short of registers compute with these:
+/// a pointer takes twice as many. Functions below take either.
+using SharedAddress = unsigned;
+__device__ __forceinline__ SharedAddress sharedAddress(const void *pointer) {
+  return static_cast<SharedAddress>(__cvta_generic_to_shared(pointer));
 }
+__device__ __forceinline__ SharedAddress sharedAddress(SharedAddress address) { return address; }
 
 // Barriers in shared memory: 8 bytes each. A phase ends when all arrivals and all announced bytes have come; phases are
 // told apart by their parity, the first is 0. Waiting for parity 1 on a fresh barrier returns at once.
 
 using Barrier = unsigned long long;
 
-__device__ __forceinline__ void initBarrier(Barrier *barrier, int arrivals) {
+template <typename Address> __device__ __forceinline__ void initBarrier(Address barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(sharedAddress(barrier)), "r"(arrivals) : "memory");
 }
 /// After initBarrier and before the block's barrier: makes the barriers known to the copy engine.
@@ -32,15 +35,15 @@ __device__ __forceinline__ void fenceBarriers() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
-__device__ __forceinline__ void arrive(Barrier *barrier) {
+template <typename Address> __device__ __forceinline__ void arrive(Address barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(sharedAddress(barrier)) : "memory");
 }
 /// Arrives and announces bytes that copies will bring.
-__device__ __forceinline__ void arriveAndExpect(Barrier *barrier, unsigned bytes) {
+template <typename Address> __device__ __forceinline__ void arriveAndExpect(Address barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(sharedAddress(barrier)), "r"(bytes)
                : "memory");
 }
-__device__ __forceinline__ void wait(Barrier *barrier, unsigned parity) {
+template <typename Address> __device__ __forceinline__ void wait(Address barrier, unsigned parity) {
   unsigned done;
   do {
     asm volatile("{\n"
@@ -74,19 +77,32 @@ __device__ __forceinline__ void prefetchMap(const TensorMap &map) {
 }
 /// The box at coordinates (x, y, z), innermost first, of a tensor of three dimensions. What lies outside is zero and is
 /// counted all the same.
-__device__ __forceinline__ void copyBox(void *to, const TensorMap &map, Barrier *barrier, int x, int y, int z) {
+template <typename Address, typename BarrierAddress>
+__device__ __forceinline__ void copyBox(Address to, const TensorMap &map, BarrierAddress barrier, int x, int y, int z) {
   asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], "
                "[%2];" ::"r"(sharedAddress(to)),
                "l"(&map), "r"(sharedAddress(barrier)), "r"(x), "r"(y), "r"(z)
                : "memory");
 }
 /// `bytes` and both addresses are multiples of 16.
-__device__ __forceinline__ void copyBytes(void *to, const void *from, unsigned bytes, Barrier *barrier) {
+template <typename Address, typename BarrierAddress>
+__device__ __forceinline__ void copyBytes(Address to, const void *from, unsigned bytes, BarrierAddress barrier) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
                    sharedAddress(to)),
                "l"(from), "r"(bytes), "r"(sharedAddress(barrier))
                : "memory");
 }
+
+/// From shared memory to memory; `bytes` and both addresses are multiples of 16. Counts for the thread's group of
+/// stores.
+__device__ __forceinline__ void storeBytes(void *to, const void *from, unsigned bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(sharedAddress(from)),
+               "r"(bytes)
+               : "memory");
+}
+__device__ __forceinline__ void endStores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+/// Until the thread's stores have read what they store.
+__device__ __forceinline__ void waitStoresRead() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
 
 // Clusters: blocks that run at the same time and reach each other's shared memory.
 
@@ -113,6 +129,87 @@ __device__ __forceinline__ void storeToBlock(float2 *shared, unsigned rank, floa
                : "memory");
 }
 
+// Matrices of 8 x 8 bf16 between the registers of a warp and shared memory, four at once: lane 8 i + r gives the
+// address of row r (16 bytes) of matrix i. Of each matrix, lane 4 g + t holds the elements 2 t and 2 t + 1 of row g;
+// transposed: of column g.
+
+template <bool kTransposed> __device__ __forceinline__ void loadMatrices(unsigned (&x)[4], const void *row) {
+  if constexpr (kTransposed)
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+                 : "r"(sharedAddress(row))
+                 : "memory");
+  else
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+                 : "r"(sharedAddress(row))
+                 : "memory");
+}
+template <bool kTransposed>
+__device__ __forceinline__ void storeMatrices(void *row, unsigned x0, unsigned x1, unsigned x2, unsigned x3) {
+  if constexpr (kTransposed)
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(sharedAddress(row)),
+                 "r"(x0), "r"(x1), "r"(x2), "r"(x3)
+                 : "memory");
+  else
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(sharedAddress(row)), "r"(x0),
+                 "r"(x1), "r"(x2), "r"(x3)
+                 : "memory");
+}
+
+// Products of a warp. Lane 4 g + t has of d[16, 8] the columns 2 t and 2 t + 1 of row g, then of row g + 8.
+
+/// d += a[16, 16] b[16, 8], bf16: of a the pairs of columns 2 t of rows g and g + 8, then 2 t + 8 of both; of b the
+/// pairs of rows 2 t, then 2 t + 8, of column g.
+__device__ __forceinline__ void warpProduct(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+               "{%0, %1, %2, %3};"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+/// x rounded to the 10 bits of tf32.
+__device__ __forceinline__ unsigned toTf32(float x) {
+  unsigned result;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(result) : "f"(x));
+  return result;
+}
+/// d += a[16, 8] b[8, 8], tf32: of a column t of rows g and g + 8, then column t + 4 of both; of b rows t and t + 4 of
+/// column g.
+__device__ __forceinline__ void warpProductTf32(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+               "{%0, %1, %2, %3};"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// Ordinary loads and stores of 16 bytes, or of 4, at an address in shared memory.
+
+__device__ __forceinline__ uint4 loadShared16(SharedAddress address) {
+  uint4 x;
+  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+               : "r"(address)
+               : "memory");
+  return x;
+}
+__device__ __forceinline__ void storeShared16(SharedAddress address, uint4 x) {
+  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w)
+               : "memory");
+}
+__device__ __forceinline__ unsigned loadShared4(SharedAddress address) {
+  unsigned x;
+  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(address) : "memory");
+  return x;
+}
+__device__ __forceinline__ void storeShared4(SharedAddress address, unsigned x) {
+  asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(x) : "memory");
+}
+
+/// The warpgroup of this thread, the same in a warp as far as the compiler knows.
+__device__ __forceinline__ int warpgroupIndex() {
+  return __shfl_sync(0xFFFFFFFFu, static_cast<int>(threadIdx.x) / 128, 0);
+}
+
 // Registers. Each role of a block is one branch of one if and calls one of these at its start.
 
 template <int kRegisters> __device__ __forceinline__ void giveRegisters() {
@@ -137,14 +234,16 @@ enum class Major : int { K, MN };
 /// Major::K: rows are M or N, columns the summed dimension: begin 32 bytes further for the next 16 of a panel.
 /// Major::MN: rows are the summed dimension: begin 2048 bytes further for the next 16; panels follow one another along
 /// M or N.
-template <Major kMajor> __device__ __forceinline__ unsigned long long operand(const void *tile, unsigned panelBytes) {
+template <Major kMajor, typename Address>
+__device__ __forceinline__ unsigned long long operand(Address tile, unsigned panelBytes) {
   constexpr unsigned long long kSwizzle128 = 1ull << 62, kEightRows = 1024 >> 4;
   unsigned long long leading = kMajor == Major::K ? 1 : panelBytes >> 4;
   return kSwizzle128 | kEightRows << 32 | leading << 16 | (sharedAddress(tile) & 0x3FFFF) >> 4;
 }
-/// The operand that begins `bytes` further.
+/// The operand that begins `bytes` further. The address is in the low word and never carries into the high one, which
+/// stays a constant.
 __device__ __forceinline__ unsigned long long advanced(unsigned long long operand, unsigned bytes) {
-  return operand + (bytes >> 4);
+  return operand >> 32 << 32 | (static_cast<unsigned>(operand) + (bytes >> 4));
 }
 
 /// Before the first product after anything else wrote their registers.

@@ -8,16 +8,33 @@
 
 namespace qrt::device {
 
+/// The keys of the ten rounds that follow from one key, as they lie in memory.
+struct PhiloxKeys {
+  uint4 pairs[5];
+};
+
+__device__ __forceinline__ PhiloxKeys philoxKeys(uint2 key) {
+  PhiloxKeys keys;
+#pragma unroll
+  for (int i = 0; i < 5; ++i)
+    keys.pairs[i] = make_uint4(key.x + 2 * i * 0x9E3779B9u, key.y + 2 * i * 0xBB67AE85u,
+                               key.x + (2 * i + 1) * 0x9E3779B9u, key.y + (2 * i + 1) * 0xBB67AE85u);
+  return keys;
+}
+
+__device__ __forceinline__ uint4 philoxRound(uint4 counter, unsigned key0, unsigned key1) {
+  unsigned long long even = 0xD2511F53ull * counter.x, odd = 0xCD9E8D57ull * counter.z;
+  return make_uint4(static_cast<unsigned>(odd >> 32) ^ counter.y ^ key0, static_cast<unsigned>(odd),
+                    static_cast<unsigned>(even >> 32) ^ counter.w ^ key1, static_cast<unsigned>(even));
+}
+
 /// Four random words of (counter, key). Where elements of one thread share parts of the counter, the compiler shares
 /// the products that follow from them alone.
-__device__ __forceinline__ uint4 philox4x32(uint4 counter, uint2 key) {
+__device__ __forceinline__ uint4 philox4x32(uint4 counter, const PhiloxKeys &keys) {
 #pragma unroll
-  for (int round = 0; round < 10; ++round) {
-    unsigned long long even = 0xD2511F53ull * counter.x, odd = 0xCD9E8D57ull * counter.z;
-    counter = make_uint4(static_cast<unsigned>(odd >> 32) ^ counter.y ^ key.x, static_cast<unsigned>(odd),
-                         static_cast<unsigned>(even >> 32) ^ counter.w ^ key.y, static_cast<unsigned>(even));
-    key.x += 0x9E3779B9u;
-    key.y += 0xBB67AE85u;
+  for (int i = 0; i < 5; ++i) {
+    counter = philoxRound(counter, keys.pairs[i].x, keys.pairs[i].y);
+    counter = philoxRound(counter, keys.pairs[i].z, keys.pairs[i].w);
   }
   return counter;
 }

@@ -85,6 +85,8 @@ __global__ void __launch_bounds__(kThreads) rmsNorm(const __grid_constant__ RmsN
     for (int i = 0; i < kPieces; ++i) {
       if (int col = first + i * kThreads * N; col < p.cols) {
         float values[N], w[N];
+        keepPacked(x[i]);
+        keepPacked(weight[i]);
         unpack(x[i], values);
         unpack(weight[i], w);
 #pragma unroll
@@ -96,7 +98,7 @@ __global__ void __launch_bounds__(kThreads) rmsNorm(const __grid_constant__ RmsN
   }
 }
 
-/// kSaved: rstd is there; else it is computed again. The cap on registers lets 384 threads share a multiprocessor.
+/// kSaved: rstd is there; else it is computed again. Registers are capped so that 384 threads share a multiprocessor.
 template <typename T, typename W, int N, int kThreads, int kPieces, int kAdd, int kSaved>
 __global__ void __launch_bounds__(kThreads, kThreads < 384 ? 384 / kThreads : 1)
     rmsNormGrad(const __grid_constant__ RmsNormGradParams p) {
@@ -147,6 +149,9 @@ __global__ void __launch_bounds__(kThreads, kThreads < 384 ? 384 / kThreads : 1)
     float slope = totals[0] * rstd / static_cast<float>(p.cols) * rstd * rstd;
 #pragma unroll
     for (int i = 0; i < kPieces; ++i) {
+      keepPacked(x[i]);
+      keepPacked(dy[i]);
+      keepPacked(weight[i]);
       float values[N], d[N], w[N], residual[N];
       unpack(x[i], values);
       unpack(dy[i], d);

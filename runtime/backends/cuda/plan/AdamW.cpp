@@ -5,9 +5,7 @@
 
 namespace qrt::cuda {
 
-constexpr uint32_t kThreads = 256; // kAdamWThreads
-/// Blocks that a multiprocessor holds at once: kAdamWBlocks.
-constexpr uint32_t kBlocks = 2;
+constexpr uint32_t kThreads = device::kAdamWThreads;
 
 Status planOptimizerStep(const Call &call, KernelPlan &plan) {
   device::OptimizerStepParams params{call.args[0].data, call.args[1].data};
@@ -32,18 +30,28 @@ Status planAdamW(const Call &call, KernelPlan &plan) {
   params.master = master.data;
   params.decays = int32(call.params[0].i);
   std::span<const ParamValue> members = call.params.subspan(1);
+  for (size_t i = 1; i < members.size(); i += 2)
+    if (members[i].i >= int64_t{1} << 32)
+      return error(StatusCode::Unsupported, "{}: a member of {} elements: expected less than 2^32",
+                   kernelInfo(call.kernel).name, members[i].i);
   std::string function = instance(
       "adamW", {gradient.shape.dtype, weight.shape.dtype, expAvg.shape.dtype, expAvgSq.shape.dtype}, {master ? 1 : 0});
   // The members of most packs fit into one launch.
   while (!members.empty()) {
     params.begin = params.end;
-    for (int i = 0; i < device::kAdamWMembers && !members.empty(); ++i, members = members.subspan(2)) {
+    // Below 2^33 elements.
+    for (int i = 0; i < device::kAdamWMembers && !members.empty() && params.end - params.begin < int64_t{1} << 32;
+         ++i, members = members.subspan(2)) {
       params.end += members[1].i;
       params.member[i] = {members[0].i, params.end};
     }
-    int64_t vectors = (params.end + 7) / 8 - params.begin / 8;
-    uint32_t most = static_cast<uint32_t>(call.device.multiprocessors) * kBlocks;
-    plan.launch("AdamW.cuh", function, {std::min(ceilDiv(vectors, kThreads), most)}, {kThreads}, 0, params);
+    // As many blocks as run at once or, so that they end together, several times as many of some length.
+    constexpr int64_t kQuadsOfThread = 64;
+    int64_t quads = (params.end + 3) / 4 - params.begin / 4;
+    int64_t blocks = std::max(int64_t{call.device.multiprocessors} * device::kAdamWBlocks,
+                              quads / (int64_t{kThreads} * kQuadsOfThread));
+    plan.launch("AdamW.cuh", function, {std::min(ceilDiv(quads, kThreads), static_cast<uint32_t>(blocks))}, {kThreads},
+                0, params);
   }
   return Status();
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/backends/cuda/device/GatedDeltaRule.h"
-
+#include "runtime/backends/cuda/device/GatedDelta128.h"
 #include "runtime/backends/cuda/plan/Plans.h"
 #include "runtime/base/SegmentTable.h"
 
@@ -114,10 +113,156 @@ private:
   device::DeltaWorkspace workspace_ = {};
 };
 
+/// bf16 heads of 128 and 128: see device/GatedDelta128.cuh.
+class Planner128 {
+public:
+  enum Arg { kDocs, kQ, kK, kV, kG, kBeta };
+
+  static bool takes(const Call &call) {
+    return call.args[kQ].shape.dtype == DType::BF16 && call.args[kQ].dim(2) == 128 && call.args[kV].dim(2) == 128;
+  }
+
+  Planner128(const Call &call, KernelPlan &plan)
+      : call_(call), plan_(plan), chunks_(SegmentLayout{call.bucket}.maxChunks()), keyHeads_(call.args[kQ].dim(1)),
+        valueHeads_(call.args[kV].dim(1)), halves_(call.bucket.documents > 2 ? 2 : 1),
+        shape_{segmentsOf(call, kDocs),
+               int32(keyHeads_),
+               int32(valueHeads_),
+               128,
+               128,
+               static_cast<float>(call.params[0].f)} {}
+
+  Status check() const {
+    for (const Tensor &tensor : call_.args)
+      if (tensor.shape.rank == 3 && tensor.dim(2) == 128)
+        QRT_RETURN_IF_ERROR(requireVectors(call_, tensor));
+    for (int arg : {kQ, kV})
+      if (call_.args[static_cast<size_t>(arg)].dim(1) > 65535)
+        return unsupported(call_, arg, 1, "65535 or less");
+    return Status();
+  }
+
+  /// `outputs`: where rows past the documents are to be zero.
+  void prepare(const Tensor &inverse, std::span<const Tensor> outputs) {
+    workspace_.order = plan_.workspace(call_.bucket.documents * 16);
+    workspace_.chunks = plan_.workspace(chunks_ * valueHeads_ * device::kDelta128ChunkBytes);
+    device::Delta128PrepareParams params{};
+    params.shape = shape_;
+    params.workspace = workspace_;
+    params.g = rowsOf(call_.args[kG]);
+    params.beta = rowsOf(call_.args[kBeta]);
+    params.inverse = rowsOf(inverse);
+    int tail = 0;
+    for (const Tensor &output : outputs)
+      if (output)
+        params.tails[tail++] = {rowsOf(output), int32(output.dim(1)), output.shape.rank == 3 ? int32(output.dim(2)) : 1,
+                                static_cast<int>(byteSize(output.shape.dtype)), 0};
+    assert(tail <= device::kDeltaTails);
+    plan_
+        .launch("GatedDelta128Prepare.cuh", instance("gatedDelta128Prepare", {call_.args[kBeta].shape.dtype}),
+                {static_cast<uint32_t>(keyHeads_), static_cast<uint32_t>(chunks_)}, {256}, kPrepareBytes, params)
+        .map(headMap(call_.args[kQ], offsetof(device::Delta128PrepareParams, q)))
+        .map(headMap(call_.args[kK], offsetof(device::Delta128PrepareParams, k)));
+  }
+
+  void scan(const Tensor &out) {
+    if (!out) {
+      workspace_.states = plan_.workspace(chunks_ * valueHeads_ * device::kDelta128StateBytes);
+      workspace_.values = plan_.workspace(chunks_ * valueHeads_ * device::kDelta128ValueBytes);
+    }
+    device::Delta128ScanParams params{};
+    params.shape = shape_;
+    params.workspace = workspace_;
+    params.out = rowsOf(out);
+    bool makesOut = static_cast<bool>(out);
+    int64_t stage = (makesOut ? 6 : 3) * kPanel + halves_ * kPanel + device::kDelta128GateBytes;
+    int64_t bytes = 3 * stage + (makesOut ? 0 : 3 * halves_ * kPanel) + kBarrierBytes;
+    plan_
+        .launch("GatedDelta128Scan.cuh", instance("gatedDelta128Scan", {}, {halves_, makesOut}), scanGrid(),
+                {scanThreads()}, static_cast<uint32_t>(bytes), params)
+        .map(headMap(call_.args[kQ], offsetof(device::Delta128ScanParams, q)))
+        .map(headMap(call_.args[kK], offsetof(device::Delta128ScanParams, k)))
+        .map(headMap(call_.args[kV], offsetof(device::Delta128ScanParams, v)));
+  }
+
+  void scanBack(const Tensor &dOut, const Tensor &dV) {
+    workspace_.stateGradients = plan_.workspace(chunks_ * valueHeads_ * device::kDelta128StateBytes);
+    device::Delta128ScanBackParams params{};
+    params.shape = shape_;
+    params.workspace = workspace_;
+    params.dV = rowsOf(dV);
+    int64_t stage = (6 + halves_) * kPanel + device::kDelta128GateBytes;
+    int64_t bytes = 2 * stage + 2 * halves_ * kPanel + kBarrierBytes;
+    plan_
+        .launch("GatedDelta128ScanBack.cuh", instance("gatedDelta128ScanBack", {}, {halves_}), scanGrid(),
+                {scanThreads()}, static_cast<uint32_t>(bytes), params)
+        .map(headMap(call_.args[kQ], offsetof(device::Delta128ScanBackParams, q)))
+        .map(headMap(call_.args[kK], offsetof(device::Delta128ScanBackParams, k)))
+        .map(headMap(dOut, offsetof(device::Delta128ScanBackParams, dOut)));
+  }
+
+  void gradient(const Tensor &dOut, const Tensor &dV, const Tensor &dQ, const Tensor &dK, const Tensor &dG,
+                const Tensor &dBeta) {
+    device::Delta128GradParams params{};
+    params.shape = shape_;
+    params.workspace = workspace_;
+    params.dQ = rowsOf(dQ);
+    params.dK = rowsOf(dK);
+    params.dG = rowsOf(dG);
+    params.dBeta = rowsOf(dBeta);
+    plan_
+        .launch("GatedDelta128Grad.cuh", instance("gatedDelta128Grad", {dBeta.shape.dtype}),
+                {static_cast<uint32_t>(keyHeads_), static_cast<uint32_t>(chunks_)}, {384}, kGradBytes, params)
+        .map(headMap(call_.args[kQ], offsetof(device::Delta128GradParams, q)))
+        .map(headMap(call_.args[kK], offsetof(device::Delta128GradParams, k)))
+        .map(headMap(dOut, offsetof(device::Delta128GradParams, dOut)))
+        .map(headMap(dV, offsetof(device::Delta128GradParams, dV)));
+  }
+
+private:
+  static constexpr int64_t kPanel = device::kDelta128MatrixBytes, kBarrierBytes = 48;
+  /// sizeof(Delta128PrepareShared).
+  static constexpr uint32_t kPrepareBytes = 105512;
+  /// sizeof(Delta128GradShared).
+  static constexpr uint32_t kGradBytes = 222440;
+
+  /// Boxes of 64 tokens, one head and 64 columns.
+  static TensorMapSpec headMap(const Tensor &tensor, size_t offset) {
+    TensorMapSpec map;
+    map.paramOffset = static_cast<uint32_t>(offset);
+    map.base = tensor.data;
+    map.rank = 3;
+    map.dims = {128, static_cast<uint64_t>(tensor.dim(1)), static_cast<uint64_t>(tensor.dim(0))};
+    map.strides = {static_cast<uint64_t>(tensor.stride(1) * 2), static_cast<uint64_t>(tensor.stride(0) * 2)};
+    map.box = {64, 1, 64};
+    map.swizzle = TensorMapSpec::Swizzle::Bytes128;
+    return map;
+  }
+  Dim3 scanGrid() const {
+    return {static_cast<uint32_t>(valueHeads_ * (2 / halves_)), static_cast<uint32_t>(call_.bucket.documents)};
+  }
+  uint32_t scanThreads() const { return halves_ > 1 ? 384 : 160; }
+
+  const Call &call_;
+  KernelPlan &plan_;
+  int64_t chunks_, keyHeads_, valueHeads_;
+  /// Halves of dv that a block of the scans takes: both where there are documents enough to fill the GPU.
+  int64_t halves_;
+  device::DeltaShape shape_;
+  device::Delta128Workspace workspace_ = {};
+};
+
 } // namespace
 
 Status planGatedDeltaRule(const Call &call, KernelPlan &plan) {
   enum Arg { kOut = 6, kInverse };
+  if (Planner128::takes(call)) {
+    Planner128 planner(call, plan);
+    QRT_RETURN_IF_ERROR(planner.check());
+    planner.prepare(call.args[kInverse], std::array{call.args[kOut], call.args[kInverse]});
+    planner.scan(call.args[kOut]);
+    return Status();
+  }
   Planner planner(call, plan);
   QRT_RETURN_IF_ERROR(planner.checkWidths());
   planner.prepare(Tensor(), call.args[kInverse]);
@@ -127,6 +272,17 @@ Status planGatedDeltaRule(const Call &call, KernelPlan &plan) {
 
 Status planGatedDeltaRuleGrad(const Call &call, KernelPlan &plan) {
   enum Arg { kInverse = 6, kDOut, kDQ, kDK, kDV, kDG, kDBeta };
+  if (Planner128::takes(call)) {
+    Planner128 planner(call, plan);
+    QRT_RETURN_IF_ERROR(planner.check());
+    // A given inverse is not read: making it again costs less than its bytes.
+    planner.prepare(Tensor(), call.args.subspan(kDQ, 5));
+    planner.scan(Tensor());
+    planner.scanBack(call.args[kDOut], call.args[kDV]);
+    planner.gradient(call.args[kDOut], call.args[kDV], call.args[kDQ], call.args[kDK], call.args[kDG],
+                     call.args[kDBeta]);
+    return Status();
+  }
   Planner planner(call, plan);
   QRT_RETURN_IF_ERROR(planner.checkWidths());
   planner.prepare(call.args[kInverse], Tensor());

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The gated delta rule on tensor cores: heads of 128 and 128 in bf16, chunks of 64 (docs/model.md, GDN in chunks and
+// Backward; notation of GatedDeltaRule.cuh). What its launches share; each has a file of its own:
+//   gatedDelta128Prepare   per chunk and key head: T, P and the gates of every value head;
+//   gatedDelta128Scan      per document, value head and half of dv: S from chunk to chunk, and O, or S and V' for the
+//                          gradient;
+//   gatedDelta128ScanBack  alike, from the end: the gradient of S, and dV;
+//   gatedDelta128Grad      per chunk and key head: the other gradients, summed over the value heads.
+//
+// The scans work on transposed matrices, [64 of dv, tokens or dk]: a warpgroup keeps S' in the registers of its
+// accumulators, and what a product gives is, rounded to bf16, the left operand of the next. Columns of V never meet, so
+// how dv is split changes no bit.
+//
+// beta is taken as 2^-40 where it is less: what that changes is below the last bit of every result, and V' / beta and
+// dV / beta always exist.
+#ifndef RUNTIME_BACKENDS_CUDA_DEVICE_GATEDDELTA128_CUH
+#define RUNTIME_BACKENDS_CUDA_DEVICE_GATEDDELTA128_CUH
+
+#include "GatedDelta128.h"
+#include "GatedDeltaChunk.cuh"
+#include "Hopper.cuh"
+
+namespace qrt::device {
+
+/// A panel of [64, 64] bf16.
+constexpr int kPanel = kDelta128MatrixBytes;
+constexpr float kLeastBeta = 9.094947e-13f;
+
+/// What the workspace holds of a chunk and value head.
+__device__ __forceinline__ unsigned char *delta128At(Ptr data, const DeltaShape &shape, int chunk, int head,
+                                                     int bytes) {
+  return as<unsigned char>(data) + (static_cast<i64>(chunk) * shape.valueHeads + head) * bytes;
+}
+
+/// The document of rank `rank`, the longest first: tokens [begin, end), first chunk. Empty past the last.
+struct Delta128Document {
+  int begin, end, firstChunk, unused;
+  __device__ __forceinline__ int chunks() const { return (end - begin + kDeltaChunk - 1) / kDeltaChunk; }
+};
+
+/// Zeros in rows n and on of `panels` neighbouring panels, by `threads` threads. The caller synchronizes.
+__device__ __forceinline__ void delta128ZeroRows(unsigned char *panels, int count, int n, int thread, int threads) {
+  int perPanel = (kDeltaChunk - n) * 8;
+  for (int i = thread; i < count * perPanel; i += threads)
+    *reinterpret_cast<uint4 *>(panels + i / perPanel * kPanel + n * 128 + i % perPanel * 16) = make_uint4(0, 0, 0, 0);
+}
+
+/// d[64, 16 j] as the left operands of products: four registers each 16 columns.
+template <int kCount>
+__device__ __forceinline__ void roundFragment(unsigned (&a)[kCount / 2], const float (&d)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount / 2; ++i)
+    a[i] = packBf16(d[2 * i], d[2 * i + 1]);
+}
+
+/// Where the lane finds its row of the four matrices that make up tokens [16 step, 16 step + 16) of columns [16 warp,
+/// 16 warp + 16) of a panel [64 tokens, 64], transposed: registers 4 step to 4 step + 3 of a fragment of [64, 64
+/// tokens].
+__device__ __forceinline__ unsigned transposedRow(int step) {
+  unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+  return panelOffset(16 * step + lane / 16 * 8 + lane % 8, 16 * warp + lane / 8 % 2 * 8);
+}
+
+/// The fragment [64 columns, 64 tokens] of a panel [64 tokens, 64 columns].
+__device__ __forceinline__ void loadTransposed(unsigned (&x)[16], const unsigned char *panel) {
+#pragma unroll
+  for (int step = 0; step < 4; ++step)
+    loadMatrices<true>(reinterpret_cast<unsigned (&)[4]>(x[4 * step]), panel + transposedRow(step));
+}
+__device__ __forceinline__ void storeTransposed(unsigned char *panel, const unsigned (&x)[16]) {
+#pragma unroll
+  for (int step = 0; step < 4; ++step)
+    storeMatrices<true>(panel + transposedRow(step), x[4 * step], x[4 * step + 1], x[4 * step + 2], x[4 * step + 3]);
+}
+
+/// The fragment [64, 128] to two panels of [64, 64].
+__device__ __forceinline__ void storeState(unsigned char *panels, const unsigned (&x)[32]) {
+  unsigned lane = threadIdx.x % 32, row = threadIdx.x / 32 % 4 * 16 + lane % 16;
+#pragma unroll
+  for (int step = 0; step < 8; ++step)
+    storeMatrices<false>(panels + step / 4 * kPanel + panelOffset(row, step % 4 * 16 + lane / 16 * 8), x[4 * step],
+                         x[4 * step + 1], x[4 * step + 2], x[4 * step + 3]);
+}
+
+/// The columns of the warp, [64 tokens, 16 warp .. 16 warp + 16) of a panel that the warp has just written, to the
+/// first n rows from `to`.
+__device__ __forceinline__ void copyRows(bf16 *to, i64 stride, const unsigned char *panel, int n) {
+  unsigned lane = threadIdx.x % 32, col = threadIdx.x / 32 % 4 * 16 + lane % 2 * 8;
+  __syncwarp();
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    int row = 16 * i + static_cast<int>(lane / 2);
+    uint4 x = *reinterpret_cast<const uint4 *>(panel + panelOffset(row, col));
+    if (row < n)
+      *reinterpret_cast<uint4 *>(to + row * stride + col) = x;
+  }
+}
+
+/// d [64, 64] (+)= a [64, 128] times b' where b is [64, 128] in two panels.
+__device__ __forceinline__ void multiplyRows(float (&d)[32], const unsigned (&a)[32], const unsigned char *b) {
+#pragma unroll
+  for (int step = 0; step < 8; ++step)
+    product<64, Major::K>(d, a + 4 * step, advanced(operand<Major::K>(b + step / 4 * kPanel, 0), step % 4 * 32),
+                          step > 0);
+}
+/// d [64, 64] (+)= a [64, 64] b' or, with Major::MN, a b, of a panel b [64, 64].
+template <Major kMajor>
+__device__ __forceinline__ void multiplyPanel(float (&d)[32], const unsigned (&a)[16], const unsigned char *b,
+                                              bool add) {
+#pragma unroll
+  for (int step = 0; step < 4; ++step)
+    product<64, kMajor>(d, a + 4 * step, advanced(operand<kMajor>(b, kPanel), step * (kMajor == Major::K ? 32 : 2048)),
+                        add || step > 0);
+}
+/// d [64, 128] += a [64, 64 tokens] b of two panels b [64 tokens, 128].
+__device__ __forceinline__ void addOuter(float (&d)[64], const unsigned (&a)[16], const unsigned char *b) {
+#pragma unroll
+  for (int step = 0; step < 4; ++step)
+    product<128, Major::MN>(d, a + 4 * step, advanced(operand<Major::MN>(b, kPanel), step * 2048), 1);
+}
+
+/// Threads of a block of the scans: a warpgroup for each half of dv, and a warp that loads; where there are two, a
+/// whole warpgroup of which one warp loads, so that the others can have its registers.
+constexpr int delta128ScanThreads(int halves) { return halves > 1 ? 384 : 160; }
+
+/// Stages of what the scans read, filled by one thread of the last warp.
+constexpr int kDeltaStages = 3;
+struct Delta128Barriers {
+  Barrier full[kDeltaStages], empty[kDeltaStages];
+};
+
+} // namespace qrt::device
+
+#endif // RUNTIME_BACKENDS_CUDA_DEVICE_GATEDDELTA128_CUH

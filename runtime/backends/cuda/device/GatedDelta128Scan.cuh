@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The states of the gated delta rule on tensor cores (GatedDelta128.cuh), from the first chunk of a document to the
+// last.
+#include "GatedDelta128.cuh"
+
+namespace qrt::device {
+
+/// A stage: what a chunk brings.
+template <int kHalves, int kOut> struct Delta128ScanStage {
+  static constexpr int kKeys = 0, kQueries = kKeys + 2 * kPanel, kValues = kQueries + (kOut ? 2 * kPanel : 0);
+  static constexpr int kTransform = kValues + kHalves * kPanel, kScores = kTransform + kPanel;
+  static constexpr int kGates = kOut ? kScores + kPanel : kScores, kBytes = kGates + kDelta128GateBytes;
+};
+/// Bytes of shared memory: the stages, of the gradient's scan also S and V' on their way out, and the barriers.
+template <int kHalves, int kOut> constexpr int delta128ScanBytes() {
+  return kDeltaStages * Delta128ScanStage<kHalves, kOut>::kBytes + (kOut ? 0 : 3 * kHalves * kPanel) +
+         static_cast<int>(sizeof(Delta128Barriers));
+}
+
+/// With kOut: O; without: S before each chunk, and V'. A block has kHalves halves of dv, a warpgroup each, and a warp
+/// that loads. Grid: W * (2 / kHalves), documents.
+template <int kHalves, int kOut>
+__global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
+    gatedDelta128Scan(const __grid_constant__ Delta128ScanParams p) {
+  using Stage = Delta128ScanStage<kHalves, kOut>;
+  const DeltaShape &shape = p.shape;
+  Delta128Document document = as<const Delta128Document>(p.workspace.order)[blockIdx.y];
+  if (document.begin == document.end)
+    return;
+  constexpr int kBlocks = 2 / kHalves;
+  int head = blockIdx.x / kBlocks, firstHalf = blockIdx.x % kBlocks;
+  int keyHead = head / (shape.valueHeads / shape.keyHeads), chunks = document.chunks();
+  unsigned char *stages = sharedMemory<unsigned char>(), *outgoing = stages + kDeltaStages * Stage::kBytes;
+  Delta128Barriers &barriers = *reinterpret_cast<Delta128Barriers *>(outgoing + (kOut ? 0 : 3 * kHalves * kPanel));
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < kDeltaStages; ++i) {
+      initBarrier(&barriers.full[i], 1);
+      initBarrier(&barriers.empty[i], 4 * kHalves);
+    }
+    fenceBarriers();
+  }
+  __syncthreads();
+
+  if (threadIdx.x >= 128 * kHalves) {
+    if constexpr (kHalves > 1)
+      giveRegisters<24>();
+    if (threadIdx.x != 128 * kHalves)
+      return;
+    for (int c = 0; c < chunks; ++c) {
+      int slot = c % kDeltaStages, row = document.begin + c * kDeltaChunk;
+      unsigned char *stage = stages + slot * Stage::kBytes;
+      Barrier *full = &barriers.full[slot];
+      wait(&barriers.empty[slot], (c / kDeltaStages + 1) & 1);
+      arriveAndExpect(full, Stage::kBytes);
+      const unsigned char *matrices =
+          delta128At(p.workspace.chunks, shape, document.firstChunk + c, head, kDelta128ChunkBytes);
+      for (int i = 0; i < 2; ++i)
+        copyBox(stage + Stage::kKeys + i * kPanel, p.k, full, 64 * i, keyHead, row);
+      for (int i = 0; i < kHalves; ++i)
+        copyBox(stage + Stage::kValues + i * kPanel, p.v, full, 64 * (firstHalf + i), head, row);
+      if constexpr (kOut) {
+        for (int i = 0; i < 2; ++i)
+          copyBox(stage + Stage::kQueries + i * kPanel, p.q, full, 64 * i, keyHead, row);
+        copyBytes(stage + Stage::kTransform, matrices, kDelta128ChunkBytes, full);
+      } else {
+        copyBytes(stage + Stage::kTransform, matrices, kDelta128MatrixBytes, full);
+        copyBytes(stage + Stage::kGates, matrices + 2 * kDelta128MatrixBytes, kDelta128GateBytes, full);
+      }
+    }
+    return;
+  }
+  if constexpr (kHalves > 1)
+    takeRegisters<240>();
+
+  int group = threadIdx.x / 128, half = firstHalf + group, t2 = threadIdx.x % 4 * 2;
+  bool elected = threadIdx.x % 128 == 0;
+  unsigned char *outgoingState = outgoing + group * 3 * kPanel, *outgoingValues = outgoingState + 2 * kPanel;
+  float state[64] = {};
+  for (int c = 0; c < chunks; ++c) {
+    int slot = c % kDeltaStages, row = document.begin + c * kDeltaChunk, n = min(kDeltaChunk, document.end - row);
+    unsigned char *stage = stages + slot * Stage::kBytes, *values = stage + Stage::kValues + group * kPanel;
+    const float *gates = reinterpret_cast<const float *>(stage + Stage::kGates);
+    wait(&barriers.full[slot], c / kDeltaStages & 1);
+    if (n < kDeltaChunk) {
+      // Another document's rows, or rows of no meaning at all.
+      delta128ZeroRows(stage + Stage::kKeys, 2, n, threadIdx.x, 128 * kHalves);
+      delta128ZeroRows(stage + Stage::kValues, kHalves, n, threadIdx.x, 128 * kHalves);
+      fenceShared();
+      syncThreads(1, 128 * kHalves);
+    }
+    unsigned roundedState[32];
+    roundFragment<64>(roundedState, state);
+
+    // Before any product runs: their registers are not to be touched while others do.
+    float total = gates[kGateDecay * kDeltaChunk + kDeltaChunk - 1];
+#pragma unroll
+    for (int i = 0; i < 64; ++i)
+      state[i] *= total;
+
+    // K S, and Q S.
+    float ks[32], out[32];
+    beginProducts();
+    multiplyRows(ks, roundedState, stage + Stage::kKeys);
+    endProducts();
+    if constexpr (kOut) {
+      multiplyRows(out, roundedState, stage + Stage::kQueries);
+      endProducts();
+    } else {
+      if (elected)
+        waitStoresRead();
+      syncThreads(2 + group, 128);
+      storeState(outgoingState, roundedState);
+    }
+    unsigned v[16];
+    loadTransposed(v, values);
+    waitProducts<kOut>();
+    pin(ks);
+
+    // X = beta (V - e^gamma K S); V' = T X
+    unsigned x[16];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      float2 beta = *reinterpret_cast<const float2 *>(gates + kGateBeta * kDeltaChunk + 8 * j + t2);
+      float2 decay = *reinterpret_cast<const float2 *>(gates + kGateDecay * kDeltaChunk + 8 * j + t2);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        unsigned pair = v[2 * j + i];
+        x[2 * j + i] = packBf16(beta.x * (lowBf16(pair) - decay.x * ks[4 * j + 2 * i]),
+                                beta.y * (highBf16(pair) - decay.y * ks[4 * j + 2 * i + 1]));
+      }
+    }
+    float added[32];
+    beginProducts();
+    multiplyPanel<Major::K>(added, x, stage + Stage::kTransform, false);
+    endProducts();
+    waitProducts();
+    pin(added);
+    if constexpr (kOut)
+      pin(out);
+
+    // O = e^gamma Q S + P V'; S' = e^gamma_C S + (e^(gamma_C - gamma) K)' V'
+    unsigned roundedAdded[16], toEnd[16];
+    roundFragment<32>(roundedAdded, added);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      float2 factor = *reinterpret_cast<const float2 *>(gates + kGateToEnd * kDeltaChunk + 8 * j + t2);
+      float2 decay = *reinterpret_cast<const float2 *>(gates + kGateDecay * kDeltaChunk + 8 * j + t2);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        toEnd[2 * j + i] = packBf16(factor.x * added[4 * j + 2 * i], factor.y * added[4 * j + 2 * i + 1]);
+        if constexpr (kOut) {
+          out[4 * j + 2 * i] *= shape.scale * decay.x;
+          out[4 * j + 2 * i + 1] *= shape.scale * decay.y;
+        }
+      }
+    }
+    beginProducts();
+    if constexpr (kOut) {
+      multiplyPanel<Major::K>(out, roundedAdded, stage + Stage::kScores, true);
+      endProducts();
+    }
+    addOuter(state, toEnd, stage + Stage::kKeys);
+    endProducts();
+    if constexpr (kOut) {
+      waitProducts<1>();
+      pin(out);
+      unsigned rounded[16];
+      roundFragment<32>(rounded, out);
+      // The warp's columns of the values were read by it alone.
+      __syncwarp();
+      storeTransposed(values, rounded);
+      copyRows(deltaRow<bf16>(p.out, row, head) + 64 * half, p.out.row, values, n);
+    } else {
+      storeTransposed(outgoingValues, roundedAdded);
+      fenceShared();
+      syncThreads(2 + group, 128);
+      if (elected) {
+        int chunk = document.firstChunk + c;
+        storeBytes(delta128At(p.workspace.states, shape, chunk, head, kDelta128StateBytes) + half * 2 * kPanel,
+                   outgoingState, 2 * kPanel);
+        storeBytes(delta128At(p.workspace.values, shape, chunk, head, kDelta128ValueBytes) + half * kPanel,
+                   outgoingValues, kPanel);
+        endStores();
+      }
+    }
+    waitProducts();
+    pin(state);
+    // Ordinary accesses come before those of the copy engine.
+    fenceShared();
+    __syncwarp();
+    if (threadIdx.x % 32 == 0)
+      arrive(&barriers.empty[slot]);
+  }
+  if (!kOut && elected)
+    waitStoresRead();
+}
+
+} // namespace qrt::device

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The gradients of the states of the gated delta rule on tensor cores (GatedDelta128.cuh), from the last chunk of a
+// document to the first:
+//   dV' = P' dO + K^ dS'; dX = T' dV'; dV = beta dX; dS = e^gamma_C dS' + Q' (e^gamma dO) - K' (e^gamma beta dX)
+#include "GatedDelta128.cuh"
+
+namespace qrt::device {
+
+template <int kHalves> struct Delta128ScanBackStage {
+  static constexpr int kKeys = 0, kQueries = kKeys + 2 * kPanel, kDOut = kQueries + 2 * kPanel;
+  static constexpr int kTransform = kDOut + kHalves * kPanel, kScores = kTransform + kPanel;
+  static constexpr int kGates = kScores + kPanel, kBytes = kGates + kDelta128GateBytes;
+};
+/// Bytes of shared memory: two stages, dS on its way out, and the barriers.
+constexpr int kScanBackStages = 2;
+template <int kHalves> constexpr int delta128ScanBackBytes() {
+  return kScanBackStages * Delta128ScanBackStage<kHalves>::kBytes + 2 * kHalves * kPanel +
+         static_cast<int>(sizeof(Delta128Barriers));
+}
+
+/// Writes the gradient of S after each chunk, and dV. Blocks as in gatedDelta128Scan.
+template <int kHalves>
+__global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
+    gatedDelta128ScanBack(const __grid_constant__ Delta128ScanBackParams p) {
+  using Stage = Delta128ScanBackStage<kHalves>;
+  const DeltaShape &shape = p.shape;
+  Delta128Document document = as<const Delta128Document>(p.workspace.order)[blockIdx.y];
+  if (document.begin == document.end)
+    return;
+  constexpr int kBlocks = 2 / kHalves;
+  int head = blockIdx.x / kBlocks, firstHalf = blockIdx.x % kBlocks;
+  int keyHead = head / (shape.valueHeads / shape.keyHeads), chunks = document.chunks();
+  unsigned char *stages = sharedMemory<unsigned char>(), *outgoing = stages + kScanBackStages * Stage::kBytes;
+  Delta128Barriers &barriers = *reinterpret_cast<Delta128Barriers *>(outgoing + 2 * kHalves * kPanel);
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < kScanBackStages; ++i) {
+      initBarrier(&barriers.full[i], 1);
+      initBarrier(&barriers.empty[i], 4 * kHalves);
+    }
+    fenceBarriers();
+  }
+  __syncthreads();
+
+  if (threadIdx.x >= 128 * kHalves) {
+    if constexpr (kHalves > 1)
+      giveRegisters<24>();
+    if (threadIdx.x != 128 * kHalves)
+      return;
+    for (int i = 0; i < chunks; ++i) {
+      int slot = i % kScanBackStages, c = chunks - 1 - i, row = document.begin + c * kDeltaChunk;
+      unsigned char *stage = stages + slot * Stage::kBytes;
+      Barrier *full = &barriers.full[slot];
+      wait(&barriers.empty[slot], (i / kScanBackStages + 1) & 1);
+      arriveAndExpect(full, Stage::kBytes);
+      for (int j = 0; j < 2; ++j)
+        copyBox(stage + Stage::kKeys + j * kPanel, p.k, full, 64 * j, keyHead, row);
+      for (int j = 0; j < kHalves; ++j)
+        copyBox(stage + Stage::kDOut + j * kPanel, p.dOut, full, 64 * (firstHalf + j), head, row);
+      copyBytes(stage + Stage::kTransform,
+                delta128At(p.workspace.chunks, shape, document.firstChunk + c, head, kDelta128ChunkBytes),
+                kDelta128ChunkBytes, full);
+      for (int j = 0; j < 2; ++j)
+        copyBox(stage + Stage::kQueries + j * kPanel, p.q, full, 64 * j, keyHead, row);
+    }
+    return;
+  }
+  if constexpr (kHalves > 1)
+    takeRegisters<240>();
+
+  int group = threadIdx.x / 128, half = firstHalf + group, t2 = threadIdx.x % 4 * 2;
+  bool elected = threadIdx.x % 128 == 0;
+  unsigned char *outgoingState = outgoing + group * 2 * kPanel;
+  float dState[64] = {};
+  for (int i = 0; i < chunks; ++i) {
+    int slot = i % kScanBackStages, c = chunks - 1 - i, row = document.begin + c * kDeltaChunk;
+    int n = min(kDeltaChunk, document.end - row);
+    unsigned char *stage = stages + slot * Stage::kBytes, *dOutPanel = stage + Stage::kDOut + group * kPanel;
+    const float *gates = reinterpret_cast<const float *>(stage + Stage::kGates);
+    wait(&barriers.full[slot], i / kScanBackStages & 1);
+    if (n < kDeltaChunk) {
+      delta128ZeroRows(stage + Stage::kKeys, 4, n, threadIdx.x, 128 * kHalves);
+      delta128ZeroRows(stage + Stage::kDOut, kHalves, n, threadIdx.x, 128 * kHalves);
+      fenceShared();
+      syncThreads(1, 128 * kHalves);
+    }
+    unsigned roundedState[32], dOut[16];
+    roundFragment<64>(roundedState, dState);
+    loadTransposed(dOut, dOutPanel);
+
+    // Before any product runs: their registers are not to be touched while others do.
+    float total = gates[kGateDecay * kDeltaChunk + kDeltaChunk - 1];
+#pragma unroll
+    for (int j = 0; j < 64; ++j)
+      dState[j] *= total;
+
+    // K dS', and P' dO.
+    float dValues[32], read[32];
+    beginProducts();
+    multiplyRows(read, roundedState, stage + Stage::kKeys);
+    multiplyPanel<Major::MN>(dValues, dOut, stage + Stage::kScores, false);
+    endProducts();
+    if (elected)
+      waitStoresRead();
+    syncThreads(2 + group, 128);
+    storeState(outgoingState, roundedState);
+    fenceShared();
+    syncThreads(2 + group, 128);
+    if (elected) {
+      storeBytes(delta128At(p.workspace.stateGradients, shape, document.firstChunk + c, head, kDelta128StateBytes) +
+                     half * 2 * kPanel,
+                 outgoingState, 2 * kPanel);
+      endStores();
+    }
+    unsigned scaled[16];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      float2 decay = *reinterpret_cast<const float2 *>(gates + kGateDecay * kDeltaChunk + 8 * j + t2);
+      decay.x *= shape.scale, decay.y *= shape.scale;
+#pragma unroll
+      for (int h = 0; h < 2; ++h)
+        scaled[2 * j + h] = packBf16(decay.x * lowBf16(dOut[2 * j + h]), decay.y * highBf16(dOut[2 * j + h]));
+    }
+    waitProducts();
+    pin(read);
+    pin(dValues);
+
+    unsigned rounded[16];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      float2 toEnd = *reinterpret_cast<const float2 *>(gates + kGateToEnd * kDeltaChunk + 8 * j + t2);
+#pragma unroll
+      for (int h = 0; h < 2; ++h)
+        rounded[2 * j + h] = packBf16(fmaf(toEnd.x, read[4 * j + 2 * h], dValues[4 * j + 2 * h]),
+                                      fmaf(toEnd.y, read[4 * j + 2 * h + 1], dValues[4 * j + 2 * h + 1]));
+    }
+    float dX[32];
+    beginProducts();
+    multiplyPanel<Major::MN>(dX, rounded, stage + Stage::kTransform, false);
+    endProducts();
+    addOuter(dState, scaled, stage + Stage::kQueries);
+    endProducts();
+    waitProducts<1>();
+    pin(dX);
+
+    unsigned dV[16], y[16];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      float2 beta = *reinterpret_cast<const float2 *>(gates + kGateBeta * kDeltaChunk + 8 * j + t2);
+      float2 decay = *reinterpret_cast<const float2 *>(gates + kGateDecay * kDeltaChunk + 8 * j + t2);
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        float low = beta.x * dX[4 * j + 2 * h], high = beta.y * dX[4 * j + 2 * h + 1];
+        dV[2 * j + h] = packBf16(low, high);
+        y[2 * j + h] = packBf16(-decay.x * low, -decay.y * high);
+      }
+    }
+    beginProducts();
+    addOuter(dState, y, stage + Stage::kKeys);
+    endProducts();
+    // The warp's columns of dO were read by it alone.
+    __syncwarp();
+    storeTransposed(dOutPanel, dV);
+    copyRows(deltaRow<bf16>(p.dV, row, head) + 64 * half, p.dV.row, dOutPanel, n);
+    waitProducts();
+    pin(dState);
+    // Ordinary accesses come before those of the copy engine.
+    fenceShared();
+    __syncwarp();
+    if (threadIdx.x % 32 == 0)
+      arrive(&barriers.empty[slot]);
+  }
+  if (elected)
+    waitStoresRead();
+}
+
+} // namespace qrt::device
