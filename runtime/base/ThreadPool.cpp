@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/base/ThreadPool.h"
 
+#include <algorithm>
+#include <sched.h>
+
 #include "runtime/base/BlockedSignals.h"
 
 #include <atomic>
@@ -15,6 +18,13 @@
 #endif
 
 namespace qrt {
+
+int processorCount() {
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof(set), &set) == 0)
+    return std::max(1, CPU_COUNT(&set));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
 namespace {
 
 /// How often a waiting thread looks again before it sleeps: some tens of microseconds, the gap between two kernels of a

@@ -8,6 +8,9 @@
 
 namespace qrt {
 
+/// Processors that this process may use; at least 1.
+int processorCount();
+
 /// A fixed set of threads that run numbered tasks. The caller's thread is thread 0.
 class ThreadPool {
 public:

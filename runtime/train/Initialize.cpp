@@ -3,6 +3,7 @@
 
 #include "runtime/base/NameKey.h"
 #include "runtime/base/Philox.h"
+#include "runtime/base/ThreadPool.h"
 #include "runtime/train/Convert.h"
 
 #include <cmath>
@@ -73,13 +74,28 @@ Status startOptimizer(Session &session) {
 }
 
 Status initializeWeights(Session &session, uint64_t seed) {
-  std::vector<float> values;
+  struct Piece {
+    const Parameter *parameter;
+    int64_t first, elements;
+  };
+  std::vector<Piece> pieces;
   for (const Parameter &parameter : session.program().parameters())
-    for (int64_t first = 0; first < parameter.elements; first += kPieceElements) {
-      values.resize(static_cast<size_t>(std::min(kPieceElements, parameter.elements - first)));
-      initialValues(parameter, seed, first, values);
-      QRT_RETURN_IF_ERROR(writeWeights(session, parameter, first, values));
-    }
+    for (int64_t first = 0; first < parameter.elements; first += kPieceElements)
+      pieces.push_back({&parameter, first, std::min(kPieceElements, parameter.elements - first)});
+  // Drawing the numbers is all of the work: each piece on its own, some at a time.
+  ThreadPool threads(processorCount());
+  std::vector<std::vector<float>> values(static_cast<size_t>(4 * threads.size()));
+  for (size_t begin = 0; begin < pieces.size(); begin += values.size()) {
+    size_t count = std::min(values.size(), pieces.size() - begin);
+    threads.forEach(static_cast<int64_t>(count), [&](int64_t i, int) {
+      const Piece &piece = pieces[begin + static_cast<size_t>(i)];
+      std::vector<float> &its = values[static_cast<size_t>(i)];
+      its.resize(static_cast<size_t>(piece.elements));
+      initialValues(*piece.parameter, seed, piece.first, its);
+    });
+    for (size_t i = 0; i < count; ++i)
+      QRT_RETURN_IF_ERROR(writeWeights(session, *pieces[begin + i].parameter, pieces[begin + i].first, values[i]));
+  }
   return startOptimizer(session);
 }
 

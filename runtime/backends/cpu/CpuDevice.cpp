@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <sched.h>
-#include <thread>
 #include <unistd.h>
 
 namespace qrt::cpu {
@@ -42,13 +40,6 @@ private:
   std::unique_ptr<std::byte, Free> data_;
   int64_t size_ = 0;
 };
-
-int processorCount() {
-  cpu_set_t set;
-  if (::sched_getaffinity(0, sizeof(set), &set) == 0)
-    return std::max(1, CPU_COUNT(&set));
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
 
 /// Rows of a strided tensor: everything but the last dimensions that lie without a gap.
 struct Rows {
