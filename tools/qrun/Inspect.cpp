@@ -41,47 +41,46 @@ Status printRow(const TokenRow &row, const Options &options) {
   for (int64_t d = 0; d < row.documents() && left > 0; ++d) {
     auto begin = static_cast<size_t>(row.documentOffsets[static_cast<size_t>(d)]);
     auto end = static_cast<size_t>(row.documentOffsets[static_cast<size_t>(d) + 1]);
-    fmt::print("--- document {}: {} tokens\n", d, end - begin);
+    say("--- document {}: {} tokens\n", d, end - begin);
     bool open = false;
     for (size_t t = begin; t < end && left > 0; ++t, --left) {
       bool trained = row.lossMask[t] != 0;
       if (t == begin || trained != (row.lossMask[t - 1] != 0)) {
         if (color)
-          fmt::print("{}{}", kReset, trained ? kTrainedColor : kPlainColor);
+          say("{}{}", kReset, trained ? kTrainedColor : kPlainColor);
         else if (trained || open)
-          fmt::print("{}", trained ? "[[" : "]]");
+          say("{}", trained ? "[[" : "]]");
         open = trained;
       }
       if (tokenizer)
-        fmt::print("{}", tokenizer->text(row.ids[t]));
+        say("{}", tokenizer->text(row.ids[t]));
       else
-        fmt::print("{} ", row.ids[t]);
+        say("{} ", row.ids[t]);
     }
-    fmt::print("{}\n", color ? kReset : open ? "]]" : "");
+    say("{}\n", color ? kReset : open ? "]]" : "");
   }
   if (left == 0)
-    fmt::print("... (--max-tokens shows more)\n");
+    say("... (--max-tokens shows more)\n");
   return Status();
 }
 
 Status inspectData(const Options &options) {
   QRT_ASSIGN_OR_RETURN(Manifest manifest, readManifest(options.path));
-  fmt::print("{}: {} data: {} documents, {} tokens, {} trained ({:.1f} %), vocabulary bound {}\n", options.path,
-             dataKindName(manifest.kind), manifest.documents, manifest.tokens, manifest.trainedTokens,
-             100.0 * static_cast<double>(manifest.trainedTokens) /
-                 static_cast<double>(std::max<int64_t>(manifest.tokens, 1)),
-             manifest.vocabularyBound);
+  say("{}: {} data: {} documents, {} tokens, {} trained ({:.1f} %), vocabulary bound {}\n", options.path,
+      dataKindName(manifest.kind), manifest.documents, manifest.tokens, manifest.trainedTokens,
+      100.0 * static_cast<double>(manifest.trainedTokens) / static_cast<double>(std::max<int64_t>(manifest.tokens, 1)),
+      manifest.vocabularyBound);
   QRT_ASSIGN_OR_RETURN(TokenData data, TokenData::open(options.path, manifest.kind));
   printWarnings(data.warnings());
   TokenRow row;
   if (manifest.kind == DataKind::Packed) {
-    fmt::print("{}", printPackReport(manifest));
+    say("{}", printPackReport(manifest));
     for (const BucketShape &bucket : chooseBuckets(manifest))
-      fmt::print("bucket {}\n", printBucket(bucket));
+      say("bucket {}\n", printBucket(bucket));
     if (options.row < 0 || options.row >= data.rows())
       return error(StatusCode::InvalidUsage, "--row: expected 0 to {}, got {}", data.rows() - 1, options.row);
     data.readRow(options.row, row);
-    fmt::print("row {} ({}); trained tokens are marked\n", options.row, printBucket(data.rowShape(options.row)));
+    say("row {} ({}); trained tokens are marked\n", options.row, printBucket(data.rowShape(options.row)));
   } else if (!data.shards().empty()) {
     const TokenShard &shard = data.shards().front();
     row.documentOffsets = {0};
@@ -98,10 +97,10 @@ Status inspectCheckpoint(const Options &options) {
     for (int64_t extent : tensor.shape)
       count *= extent;
     elements += count;
-    fmt::print("{:8} [{}] {}\n", dtypeName(tensor.dtype), fmt::join(tensor.shape, ", "), tensor.name);
+    say("{:8} [{}] {}\n", dtypeName(tensor.dtype), fmt::join(tensor.shape, ", "), tensor.name);
   }
-  fmt::print("{}: {} tensors, {} elements, {} files\n", options.path, checkpoint.tensors().size(), elements,
-             checkpoint.files().size());
+  say("{}: {} tensors, {} elements, {} files\n", options.path, checkpoint.tensors().size(), elements,
+      checkpoint.files().size());
   return Status();
 }
 
@@ -111,7 +110,7 @@ Status inspect(const Options &options) {
   if (isDirectory(options.path))
     return pathExists(joinPath(options.path, "manifest.json")) ? inspectData(options) : inspectCheckpoint(options);
   QRT_ASSIGN_OR_RETURN(Program program, Program::open(options.path));
-  fmt::print("{}", programReport(program, options.instructions));
+  say("{}", programReport(program, options.instructions));
   return Status();
 }
 

@@ -51,7 +51,7 @@ Status packDirectory(const std::string &tokens, const Options &options) {
   QRT_ASSIGN_OR_RETURN(TokenData data, TokenData::open(tokens, DataKind::Tokens));
   printWarnings(data.warnings());
   QRT_ASSIGN_OR_RETURN(Manifest packed, packTokens(data, options.out, options.pack));
-  fmt::print("{}", printPackReport(packed));
+  say("{}", printPackReport(packed));
   return Status();
 }
 

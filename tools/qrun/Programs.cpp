@@ -100,7 +100,7 @@ static Status compileMissing(std::vector<Program> &programs, EntryKind kind, con
     QRT_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, compiler->specialize(programs.front(), bucket));
     QRT_ASSIGN_OR_RETURN(Program program, Program::fromBytes(std::move(bytes), "the program for bucket " + name));
     programs.push_back(std::move(program));
-    fmt::print("compiled bucket {} in {:.0f} ms: the program did not have it\n", name, watch.milliseconds());
+    say("compiled bucket {} in {:.0f} ms: the program did not have it\n", name, watch.milliseconds());
   }
   return Status();
 }
@@ -127,10 +127,16 @@ static void warnOfUnusedTokens(const Program &program, EntryKind kind, const Tok
       least = entry.bucket.tokens;
   int64_t rowLength = data.manifest().rowLength;
   if (least > rowLength)
-    fmt::print(stderr,
-               "qrun: warning: the rows of {} have {} tokens, the smallest bucket of {} {}: the rest is computed for "
-               "nothing; `qcc build --data {}` builds what fits\n",
-               data.directory(), rowLength, program.source(), least, data.directory());
+    printWarnings(
+        {fmt::format("the rows of {} have {}, the smallest bucket of {} {}: the rest is computed for "
+                     "nothing; `qcc build --data {}` builds what fits",
+                     data.directory(), countOf(rowLength, "token"), program.source(), least, data.directory())});
+}
+
+static bool hasBf16(const Program &program) {
+  auto isBf16 = [](const Slice &slice) { return slice.shape.dtype == DType::BF16; };
+  return std::any_of(program.entries().begin(), program.entries().end(),
+                     [&](const Entry &entry) { return std::any_of(entry.slices.begin(), entry.slices.end(), isBf16); });
 }
 
 StatusOr<OpenSession> openSession(const SessionArguments &arguments, const TokenData &data, const TokenData *evalData,
@@ -150,11 +156,12 @@ StatusOr<OpenSession> openSession(const SessionArguments &arguments, const Token
   if (arguments.threads < 0 || arguments.threads > kMostThreads)
     return error(StatusCode::InvalidUsage, "--threads: expected 0 to {}, got {}", kMostThreads, arguments.threads);
   std::unique_ptr<Device> device = cpu::createCpuDevice({.threads = arguments.threads, .poison = arguments.poison});
-  fmt::print("program {}: {} parameters, buckets", program.source(), program.parameters().size());
+  say("program {}: {}, buckets", program.source(),
+      countOf(static_cast<int64_t>(program.parameters().size()), "parameter"));
   for (const Entry &entry : program.entries())
     if (entry.kind == EntryKind::Step)
-      fmt::print(" {}", printBucket(entry.bucket));
-  fmt::print("\ndevice: {}\n", device->description());
+      say(" {}", printBucket(entry.bucket));
+  say("\ndevice: {}{}\n", device->description(), hasBf16(program) ? ", " + device->bf16Description() : "");
 
   OpenSession open;
   std::vector<Program> programs;
@@ -168,7 +175,7 @@ StatusOr<OpenSession> openSession(const SessionArguments &arguments, const Token
   options.accumulate = kind == EntryKind::Accumulate;
   options.specializer = specializer;
   QRT_ASSIGN_OR_RETURN(open.session, Session::create(std::move(programs), std::move(device), options));
-  fmt::print("memory reserved: {}\n", printBytes(totalBytes(open.session->device().reserved())));
+  say("memory reserved: {}\n", printBytes(totalBytes(open.session->device().reserved())));
 
   if (arguments.scratch) {
     QRT_RETURN_IF_ERROR(initializeWeights(*open.session, arguments.seed));
@@ -177,7 +184,7 @@ StatusOr<OpenSession> openSession(const SessionArguments &arguments, const Token
   QRT_ASSIGN_OR_RETURN(open.source, WeightSource::open(open.session->program(), arguments.weights));
   QRT_RETURN_IF_ERROR(checkSameModel(open.session->program(), arguments.weights));
   for (const std::string &tensor : open.source->passedThrough())
-    fmt::print("passed through: {}\n", tensor);
+    say("passed through: {}\n", tensor);
   QRT_RETURN_IF_ERROR(loadWeights(*open.session, *open.source));
   return open;
 }
