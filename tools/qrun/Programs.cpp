@@ -10,6 +10,7 @@
 #include "runtime/data/Buckets.h"
 #include "runtime/train/Initialize.h"
 #include "tools/cli/Numbers.h"
+#include "tools/cli/PathKind.h"
 #include "tools/qrun/Command.h"
 
 #include <algorithm>
@@ -35,10 +36,55 @@ void addSessionOptions(CLI::App &command, SessionArguments &arguments) {
                    "Fill all memory with NaN before it is used: a value that nobody wrote shows");
 }
 
-StatusOr<TokenData> openPacked(const std::string &directory) {
+StatusOr<TokenData> openPacked(const std::string &option, const std::string &directory) {
+  QRT_RETURN_IF_ERROR(checkPacked(option, directory));
   QRT_ASSIGN_OR_RETURN(TokenData data, TokenData::open(directory, DataKind::Packed));
   printWarnings(data.warnings());
   return data;
+}
+
+/// What is no program says which command makes one of it.
+static Status checkProgram(const std::string &path) {
+  std::string hint;
+  switch (pathKind(path)) {
+  case PathKind::Missing:
+  case PathKind::File:
+  case PathKind::Program:
+  case PathKind::Module:
+    return checkReadable(path).withContext("--program");
+  case PathKind::HuggingFace:
+    hint = fmt::format("; `qcc import {} -o model.mlir` makes a module of it", path);
+    break;
+  case PathKind::Packed:
+    hint = "; that goes with --data";
+    break;
+  default:
+    break;
+  }
+  return error(StatusCode::InvalidUsage, "--program: {}{}",
+               expectedPath(path, "a program (.qprog) or a module (.mlir)"), hint);
+}
+
+/// What holds no weights says where they are.
+static Status checkWeights(const std::string &path) {
+  std::string hint;
+  switch (pathKind(path)) {
+  case PathKind::Missing:
+    return checkReadable(path).withContext("--weights");
+  case PathKind::HuggingFace:
+  case PathKind::Folder:
+    return Status();
+  case PathKind::Run:
+    hint = fmt::format("; its checkpoint is {}", joinPath(path, "checkpoint"));
+    break;
+  case PathKind::Safetensors:
+  case PathKind::Json:
+    hint = "; take the folder that it lies in";
+    break;
+  default:
+    break;
+  }
+  return error(StatusCode::InvalidUsage, "--weights: {}{}", expectedPath(path, "a Hugging Face folder"), hint);
 }
 
 static StatusOr<Program> openProgram(const SessionArguments &arguments, const TokenData &data, Specializer *compiler) {
@@ -145,6 +191,9 @@ StatusOr<OpenSession> openSession(const SessionArguments &arguments, const Token
     return error(StatusCode::InvalidUsage, "expected --weights HF_DIR: what to evaluate");
   if (arguments.weights.empty() != arguments.scratch)
     return error(StatusCode::InvalidUsage, "expected --weights HF_DIR or --scratch, one of the two");
+  QRT_RETURN_IF_ERROR(checkProgram(arguments.program));
+  if (!arguments.scratch)
+    QRT_RETURN_IF_ERROR(checkWeights(arguments.weights));
   QRT_ASSIGN_OR_RETURN(Program program, openProgram(arguments, data, compiler));
   QRT_RETURN_IF_ERROR(checkVocabulary(program, data));
   if (evalData)

@@ -86,10 +86,10 @@ Status runTraining(Options options, Specializer *compiler, const std::string &co
                    options.tokenizer);
   }
   QRT_RETURN_IF_ERROR(createEmptyDirectory(options.out));
-  QRT_ASSIGN_OR_RETURN(TokenData data, openPacked(options.session.data));
+  QRT_ASSIGN_OR_RETURN(TokenData data, openPacked("--data", options.session.data));
   std::optional<TokenData> evalData;
   if (!options.evalData.empty()) {
-    QRT_ASSIGN_OR_RETURN(evalData, openPacked(options.evalData));
+    QRT_ASSIGN_OR_RETURN(evalData, openPacked("--eval-data", options.evalData));
   }
   const TokenData *evalPointer = evalData ? &*evalData : nullptr;
   QRT_ASSIGN_OR_RETURN(int64_t steps, plannedSteps(train, data.rows()));
