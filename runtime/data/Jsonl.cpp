@@ -102,7 +102,8 @@ StatusOr<JsonlImport> importJsonl(const std::vector<std::string> &paths, const s
     return error(StatusCode::InvalidData, "{}: expected documents, a line each, got none", fmt::join(paths, ", "));
   QRT_ASSIGN_OR_RETURN(result.manifest, writer.finish());
   if (!options.vocabularyBound)
-    result.warnings.push_back(fmt::format("the vocabulary is taken to have {} ids, the greatest in the data plus one",
+    result.warnings.push_back(fmt::format("the vocabulary is taken to have {} ids, the greatest in the data plus one "
+                                          "(--vocabulary N: N)",
                                           result.manifest.vocabularyBound));
   return result;
 }

@@ -100,7 +100,7 @@ Status runTraining(Options options, Specializer *compiler, const std::string &co
   QRT_ASSIGN_OR_RETURN(OpenSession open, openSession(options.session, data, evalPointer, kind, compiler));
 
   say("data: {}, {}, {} trained; {} of {}\n", countOf(data.rows(), "row"),
-      countOf(data.manifest().tokens, "real token"), data.manifest().trainedTokens, countOf(steps, "step"),
+      countOf(data.manifest().tokens, "real token"), groupDigits(data.manifest().trainedTokens), countOf(steps, "step"),
       countOf(train.microBatches, "row"));
   say("lr {} ({}, warm-up {}), betas {} {}, eps {}, weight decay {}, clip {}, seed {}\n", train.learningRate,
       options.schedule, countOf(train.warmup, "step"), train.beta1, train.beta2, train.eps, train.weightDecay,
