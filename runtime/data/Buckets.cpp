@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/data/Buckets.h"
 
+#include "runtime/base/Digits.h"
+
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -112,11 +114,10 @@ StatusOr<size_t> findBucket(std::span<const BucketShape> buckets, const BucketSh
   std::string have;
   for (const BucketShape &bucket : buckets)
     have += (have.empty() ? "" : ", ") + printBucket(bucket);
-  return error(
-      StatusCode::ResourceExhausted,
-      "no bucket takes a row of {} tokens, {} documents, {} tokens in its longest document and {} trained tokens; "
-      "there are: {}",
-      row.tokens, row.documents, row.longest, row.trained, have.empty() ? "none" : have);
+  return error(StatusCode::ResourceExhausted,
+               "no bucket takes a row of {}, {}, {} in its longest document and {}; there are: {}",
+               countOf(row.tokens, "token"), countOf(row.documents, "document"), countOf(row.longest, "token"),
+               countOf(row.trained, "trained token"), have.empty() ? "none" : have);
 }
 
 } // namespace qrt

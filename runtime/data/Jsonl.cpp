@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/data/Jsonl.h"
 
+#include "runtime/base/Digits.h"
 #include "runtime/base/File.h"
 #include "runtime/base/IgnoredLabel.h"
 #include "runtime/base/Json.h"
@@ -31,6 +32,10 @@ StatusOr<bool> JsonlReader::next(JsonlDocument &document) {
   std::string place = fmt::format("{}:{}", source_, line_);
   QRT_ASSIGN_OR_RETURN(Json json, parseJson(text, place, kLineLimits));
   QRT_ASSIGN_OR_RETURN(JsonObject object, JsonObject::root(json, place));
+  if (!object.has("input_ids") && object.has("messages"))
+    return error(StatusCode::InvalidData,
+                 "{}: expected token ids (input_ids and labels), got a chat: tools/tokenize.py makes token data of it",
+                 place);
   QRT_ASSIGN_OR_RETURN(std::vector<int64_t> ids, object.integers("input_ids", 0, vocabularyBound_ - 1));
   QRT_ASSIGN_OR_RETURN(std::vector<int64_t> labels, object.integers("labels"));
   if (labels.size() != ids.size())
@@ -68,7 +73,8 @@ StatusOr<JsonlImport> importJsonl(const std::vector<std::string> &paths, const s
   QRT_ASSIGN_OR_RETURN(TokenDataWriter writer, TokenDataWriter::create(directory, output));
   JsonlImport result;
   JsonlDocument document;
-  for (const std::string &path : paths) {
+  for (size_t f = 0; f < paths.size(); ++f) {
+    const std::string &path = paths[f];
     QRT_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path));
     std::string_view text(reinterpret_cast<const char *>(file.bytes().data()), file.bytes().size());
     JsonlReader reader(text, path, options.vocabularyBound.value_or(BucketShape::kMaxTokens));
@@ -81,6 +87,7 @@ StatusOr<JsonlImport> importJsonl(const std::vector<std::string> &paths, const s
       result.firstTargets += document.firstWasTarget;
       if (!document.ids.empty()) {
         QRT_RETURN_IF_ERROR(writer.addDocument(document.ids, document.lossMask));
+        result.places.emplace_back(f, reader.line());
         continue;
       }
       if (empty++ == 0)
@@ -88,12 +95,15 @@ StatusOr<JsonlImport> importJsonl(const std::vector<std::string> &paths, const s
     }
     if (empty > 0)
       result.warnings.push_back(
-          fmt::format("{}: skipped {} empty documents, the first in line {}", path, empty, firstEmpty));
+          fmt::format("{}: skipped {}, the first in line {}", path, countOf(empty, "empty document"), firstEmpty));
     result.emptyDocuments += empty;
   }
+  if (result.places.empty())
+    return error(StatusCode::InvalidData, "{}: expected documents, a line each, got none", fmt::join(paths, ", "));
   QRT_ASSIGN_OR_RETURN(result.manifest, writer.finish());
   if (!options.vocabularyBound)
-    result.warnings.push_back(fmt::format("the vocabulary is taken to have {} ids, the greatest in the data plus one",
+    result.warnings.push_back(fmt::format("the vocabulary is taken to have {} ids, the greatest in the data plus one "
+                                          "(--vocabulary N: N)",
                                           result.manifest.vocabularyBound));
   return result;
 }

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace qrt {
@@ -48,6 +49,8 @@ private:
 
 struct JsonlImport {
   Manifest manifest;
+  /// Where each document was: an index of the files, and a line of it from 1.
+  std::vector<std::pair<size_t, int64_t>> places;
   /// Lines with an empty document, which were skipped.
   int64_t emptyDocuments = 0;
   /// Documents whose first token had a label.
@@ -63,7 +66,8 @@ struct JsonlOptions {
   int64_t shardTokens = int64_t{16} << 20;
 };
 
-/// Writes the documents of the files, in order, as token data into a new directory. Memory: a line and a shard.
+/// Writes the documents of the files, in order, as token data into a new directory. Memory: a line, a shard,
+/// and 16 bytes a document. InvalidData if there is none.
 StatusOr<JsonlImport> importJsonl(const std::vector<std::string> &paths, const std::string &directory,
                                   const JsonlOptions &options);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/data/Pack.h"
 
+#include "runtime/base/Digits.h"
 #include "runtime/data/Shuffle.h"
 #include "runtime/data/TokenDataWriter.h"
 
@@ -19,6 +20,16 @@ struct Piece {
   int64_t begin;
 };
 
+PackSource ownNames(const TokenData &tokens) {
+  auto documentName = [&tokens](int64_t document) {
+    auto shard = tokens.shards().begin();
+    for (; document >= shard->documents(); ++shard)
+      document -= shard->documents();
+    return fmt::format("{}: document {}", shard->path(), document);
+  };
+  return {tokens.directory(), documentName};
+}
+
 struct Pieces {
   std::vector<Piece> pieces;
   std::vector<int64_t> lengths;
@@ -29,12 +40,29 @@ struct Pieces {
   }
 };
 
+Status tooLong(const TokenData &tokens, int64_t rowLength, const std::string &first, int64_t length) {
+  int64_t documents = 0, longest = 0;
+  for (const TokenShard &shard : tokens.shards())
+    for (int64_t d = 0; d < shard.documents(); ++d) {
+      int64_t tokensOf = shard.documentBegin(d + 1) - shard.documentBegin(d);
+      documents += tokensOf > rowLength;
+      longest = std::max(longest, tokensOf);
+    }
+  return error(StatusCode::InvalidUsage,
+               "{}: {}, but a row holds {}; longer than a row: {} of {}, the longest of {}. Take longer rows "
+               "(--seq-len), or say what happens to such documents (--overflow drop, cut or split)",
+               first, countOf(length, "token"), groupDigits(rowLength), groupDigits(documents),
+               countOf(tokens.manifest().documents, "document"), countOf(longest, "token"));
+}
+
 /// The documents in file order, those that are too long as asked; counts what happened.
-StatusOr<Pieces> collectPieces(const TokenData &tokens, const PackOptions &options, PackCounts &counts) {
+StatusOr<Pieces> collectPieces(const TokenData &tokens, const PackOptions &options, const PackSource &source,
+                               PackCounts &counts) {
   Pieces result;
+  int64_t number = 0;
   for (size_t s = 0; s < tokens.shards().size(); ++s) {
     const TokenShard &shard = tokens.shards()[s];
-    for (int64_t d = 0; d < shard.documents(); ++d) {
+    for (int64_t d = 0; d < shard.documents(); ++d, ++number) {
       int64_t begin = shard.documentBegin(d);
       int64_t length = shard.documentBegin(d + 1) - begin;
       Piece piece{static_cast<int64_t>(s), d, 0};
@@ -43,10 +71,7 @@ StatusOr<Pieces> collectPieces(const TokenData &tokens, const PackOptions &optio
         continue;
       }
       if (!options.overflow)
-        return error(StatusCode::InvalidUsage,
-                     "{}: document {} has {} tokens, a row {}: use longer rows, or say what to do with it: "
-                     "--overflow=drop, cut or split",
-                     shard.path(), d, length, options.rowLength);
+        return tooLong(tokens, options.rowLength, source.documentName(number), length);
       switch (*options.overflow) {
       case Overflow::Drop:
         counts.droppedDocuments += 1;
@@ -71,6 +96,14 @@ StatusOr<Pieces> collectPieces(const TokenData &tokens, const PackOptions &optio
     }
   }
   return result;
+}
+
+int64_t untrainedRows(const Manifest &packed) {
+  int64_t count = 0;
+  for (const ShardManifest &shard : packed.shards)
+    count +=
+        std::count_if(shard.rows.begin(), shard.rows.end(), [](const BucketShape &row) { return row.trained == 0; });
+  return count;
 }
 
 double percent(int64_t part, int64_t whole) {
@@ -144,7 +177,9 @@ int64_t naiveBatchSlots(std::span<const int64_t> lengths, int64_t batch) {
   return slots;
 }
 
-StatusOr<Manifest> packTokens(const TokenData &tokens, const std::string &directory, const PackOptions &options) {
+StatusOr<PackResult> packTokens(const TokenData &tokens, const std::string &directory, const PackOptions &options,
+                                const std::optional<PackSource> &names) {
+  PackSource source = names ? *names : ownNames(tokens);
   if (options.naiveBatch < 1)
     return error(StatusCode::InvalidUsage, "naive batch: expected at least 1, got {}", options.naiveBatch);
   TokenDataWriterOptions output;
@@ -160,10 +195,10 @@ StatusOr<Manifest> packTokens(const TokenData &tokens, const std::string &direct
   counts.overflow = options.overflow;
   counts.seed = options.seed;
   counts.naiveBatch = options.naiveBatch;
-  QRT_ASSIGN_OR_RETURN(Pieces all, collectPieces(tokens, options, counts));
+  QRT_ASSIGN_OR_RETURN(Pieces all, collectPieces(tokens, options, source, counts));
   if (all.pieces.empty())
-    return error(StatusCode::InvalidData, "{}: no document fits a row of {} tokens: {} were dropped",
-                 tokens.directory(), options.rowLength, counts.droppedDocuments);
+    return error(StatusCode::InvalidData, "{}: no document fits a row of {}: all {} are longer", source.name,
+                 countOf(options.rowLength, "token"), groupDigits(counts.droppedDocuments));
   counts.naiveSlots = naiveBatchSlots(all.lengths, options.naiveBatch);
 
   int64_t count = static_cast<int64_t>(all.pieces.size());
@@ -178,6 +213,7 @@ StatusOr<Manifest> packTokens(const TokenData &tokens, const std::string &direct
   order = {};
 
   TokenRow document;
+  int64_t untrained = 0;
   for (int64_t row = 0; row < packed.rows(); ++row) {
     for (int64_t i = packed.rowOffsets[static_cast<size_t>(row)]; i < packed.rowOffsets[static_cast<size_t>(row) + 1];
          ++i) {
@@ -188,37 +224,57 @@ StatusOr<Manifest> packTokens(const TokenData &tokens, const std::string &direct
       document.documentOffsets.clear();
       tokens.shards()[static_cast<size_t>(piece.shard)].appendPiece(piece.document, piece.begin, all.lengths[index],
                                                                     document);
+      untrained += std::find(document.lossMask.begin(), document.lossMask.end(), 1) == document.lossMask.end();
       QRT_RETURN_IF_ERROR(writer.addDocument(document.ids, document.lossMask));
     }
     QRT_RETURN_IF_ERROR(writer.endRow());
   }
-  return writer.finish(counts);
+  PackResult result;
+  QRT_ASSIGN_OR_RETURN(result.manifest, writer.finish(counts));
+  if (untrained > 0)
+    result.warnings.push_back(fmt::format("{}: {} of {} without a trained token: they take time and teach nothing",
+                                          source.name, groupDigits(untrained), countOf(count, "document")));
+  if (int64_t rows = untrainedRows(result.manifest); rows > 0)
+    result.warnings.push_back(fmt::format("{}: {} of {} without a trained token: a step of such rows alone ends a run",
+                                          directory, groupDigits(rows), countOf(packed.rows(), "row")));
+  return result;
 }
 
 std::string printPackReport(const Manifest &packed) {
   int64_t slots = packed.slots();
   std::string text =
-      fmt::format("{} documents, {} tokens ({} trained) in {} rows of {}: {:.2f}% full, {} slots empty\n",
-                  packed.documents, packed.tokens, packed.trainedTokens, packed.rows, packed.rowLength,
-                  percent(packed.tokens, slots), slots - packed.tokens);
+      fmt::format("{}, {} ({} trained) in {} of {}: {:.2f}% full, {} empty\n", countOf(packed.documents, "document"),
+                  countOf(packed.tokens, "token"), groupDigits(packed.trainedTokens), countOf(packed.rows, "row"),
+                  groupDigits(packed.rowLength), percent(packed.tokens, slots), countOf(slots - packed.tokens, "slot"));
+  if (int64_t rows = untrainedRows(packed))
+    text += fmt::format("rows without a trained token: {}\n", groupDigits(rows));
   if (!packed.packing)
     return text;
   const PackCounts &counts = *packed.packing;
-  text +=
-      fmt::format("batches of {} documents in file order, padded to the longest, would have {} slots: {:.2f}% padding, "
-                  "{:.2f} times the slots of these rows\n",
-                  counts.naiveBatch, counts.naiveSlots, percent(counts.naiveSlots - packed.tokens, counts.naiveSlots),
-                  slots == 0 ? 0.0 : static_cast<double>(counts.naiveSlots) / static_cast<double>(slots));
+  text += fmt::format("batches of {} in file order, padded to the longest, would have {}: {:.2f}% padding, "
+                      "{:.2f} times the slots of these rows\n",
+                      countOf(counts.naiveBatch, "document"), countOf(counts.naiveSlots, "slot"),
+                      percent(counts.naiveSlots - packed.tokens, counts.naiveSlots),
+                      slots == 0 ? 0.0 : static_cast<double>(counts.naiveSlots) / static_cast<double>(slots));
   if (counts.droppedDocuments)
-    text += fmt::format("dropped {} documents longer than a row: {} tokens\n", counts.droppedDocuments,
-                        counts.droppedTokens);
+    text += fmt::format("dropped {} longer than a row, of {}, {} trained (--overflow cut or split keeps them)\n",
+                        countOf(counts.droppedDocuments, "document"), countOf(counts.droppedTokens, "token"),
+                        groupDigits(counts.lostTargets));
   if (counts.cutDocuments)
-    text +=
-        fmt::format("cut {} documents to the length of a row: {} tokens lost\n", counts.cutDocuments, counts.cutTokens);
-  if (counts.splitDocuments)
-    text += fmt::format("split {} documents longer than a row into {}\n", counts.splitDocuments, counts.splitPieces);
-  if (counts.lostTargets)
-    text += fmt::format("{} targets were lost with that\n", counts.lostTargets);
+    text += fmt::format("cut {} to the length of a row: without {} at their ends, {} trained (--overflow split keeps "
+                        "them)\n",
+                        countOf(counts.cutDocuments, "document"), countOf(counts.cutTokens, "token"),
+                        groupDigits(counts.lostTargets));
+  if (counts.splitDocuments) {
+    text += fmt::format("split {} longer than a row into {}", countOf(counts.splitDocuments, "document"),
+                        groupDigits(counts.splitPieces));
+    // A piece is a document of its own: nothing comes before its first token.
+    if (counts.lostTargets)
+      text += fmt::format("; {} now open a piece, where nothing predicts them, and are not trained (with a longer "
+                          "--seq-len fewer)",
+                          countOf(counts.lostTargets, "trained token"));
+    text += "\n";
+  }
   return text;
 }
 

@@ -9,6 +9,7 @@
 #include "runtime/data/TokenData.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,6 +36,13 @@ PackedRows packBestFit(std::span<const int64_t> lengths, int64_t rowLength, std:
 /// Slots that batches of `batch` items in the order given take, each padded to its longest.
 int64_t naiveBatchSlots(std::span<const int64_t> lengths, int64_t batch);
 
+/// How messages name what is packed.
+struct PackSource {
+  std::string name;
+  /// Of a document of the tokens, counted over all shards.
+  std::function<std::string(int64_t)> documentName;
+};
+
 struct PackOptions {
   int64_t rowLength = 8192;
   /// None: a document longer than a row is an error.
@@ -46,9 +54,16 @@ struct PackOptions {
   int64_t shardTokens = int64_t{16} << 20;
 };
 
-/// Packs token data into a new directory and returns its manifest; the counts are in `packing`. Memory: some 50 bytes a
-/// document, and a shard.
-StatusOr<Manifest> packTokens(const TokenData &tokens, const std::string &directory, const PackOptions &options);
+struct PackResult {
+  Manifest manifest;
+  /// For people, a line each: documents and rows without a trained token.
+  std::vector<std::string> warnings;
+};
+
+/// Packs token data into a new directory; the counts are in the manifest's `packing`. Without `source` the tokens' own
+/// directory and shards are named. Memory: some 50 bytes a document, and a shard.
+StatusOr<PackResult> packTokens(const TokenData &tokens, const std::string &directory, const PackOptions &options,
+                                const std::optional<PackSource> &source = std::nullopt);
 
 /// For people, some lines: how full the rows are, what naive batches of the same documents would have padded, what
 /// happened to documents that are longer than a row.

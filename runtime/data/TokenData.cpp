@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/data/TokenData.h"
 
+#include "runtime/base/Digits.h"
 #include "runtime/base/Json.h"
 #include "runtime/base/Sha256.h"
 
@@ -175,7 +176,8 @@ StatusOr<TokenData> TokenData::open(const std::string &directory, DataKind kind)
                      shard.path(), r, said.rows[r].tokens, said.rows[r].documents, said.rows[r].longest,
                      said.rows[r].trained, found.tokens, found.documents, found.longest, found.trained);
     if (shard.emptyDocuments() > 0)
-      data.warnings_.push_back(fmt::format("{}: skipped {} empty documents", shard.path(), shard.emptyDocuments()));
+      data.warnings_.push_back(
+          fmt::format("{}: skipped {}", shard.path(), countOf(shard.emptyDocuments(), "empty document")));
     data.firstRow_.push_back(data.firstRow_.back() + shard.rows());
     data.shards_.push_back(std::move(shard));
   }

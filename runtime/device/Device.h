@@ -56,8 +56,10 @@ class Device {
 public:
   virtual ~Device() = default;
 
-  /// One line for people: the processor or accelerator and how it multiplies.
+  /// One line for people: the processor or accelerator.
   virtual std::string description() const = 0;
+  /// The same for a program with bf16 tensors: how it multiplies those.
+  virtual std::string bf16Description() const = 0;
 
   /// Whether this device runs programs compiled for `target`.
   virtual bool runsTarget(std::string_view target) const = 0;

@@ -81,14 +81,19 @@ Status MetricsFile::write(const EvalMetrics &m) {
 // Progress
 //===----------------------------------------------------------------------===//
 
-static std::string clock(double milliseconds) {
+/// Runs of at most so many steps have a line for each.
+static constexpr int64_t kShortRun = 100;
+static constexpr double kLongestSilenceMilliseconds = 10'000;
+
+std::string clockTime(double milliseconds) {
   int64_t seconds = static_cast<int64_t>(milliseconds / 1000 + 0.5);
   if (seconds >= 3600)
     return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
   return fmt::format("{}:{:02}", seconds / 60, seconds % 60);
 }
 
-Progress::Progress(std::FILE *out, int64_t steps) : out_(out), terminal_(isatty(fileno(out)) != 0), steps_(steps) {}
+Progress::Progress(std::FILE *out, int64_t steps, std::optional<int64_t> logEvery)
+    : out_(out), terminal_(isatty(fileno(out)) != 0), steps_(steps), logEvery_(logEvery) {}
 
 void Progress::clearBar() {
   if (barShown_)
@@ -98,31 +103,66 @@ void Progress::clearBar() {
 
 void Progress::message(const std::string &line) {
   clearBar();
-  fmt::print(out_, "{}\n", line);
+  std::fputs((line + "\n").c_str(), out_);
   std::fflush(out_);
+}
+
+void Progress::begin(const std::string &metrics) {
+  message(
+      "of each step: loss: mean over its trained tokens (nats); grad: norm of all gradients, before clipping; ms: its "
+      "time;");
+  message(
+      "  tok/s: tokens a second, of those that the loss counts (trained), of the documents (real), with places that "
+      "stay empty (slot); GiB: memory reserved for the run");
+  if (!terminal_ && !logEvery_ && steps_ > kShortRun)
+    message(fmt::format("about every {} steps have a line (--log-every N: every N); all of them are in {}",
+                        (steps_ + kShortRun - 1) / kShortRun, metrics));
+  else
+    message("all steps are in " + metrics);
+}
+
+bool Progress::wantsLine(const StepMetrics &m) const {
+  if (logEvery_)
+    return m.step % *logEvery_ == 0 || (!terminal_ && (m.step == 1 || m.step == steps_));
+  if (terminal_)
+    return false;
+  return m.step == 1 || m.step == steps_ || m.step - lineStep_ >= (steps_ + kShortRun - 1) / kShortRun ||
+         elapsedMilliseconds_ - lineMilliseconds_ >= kLongestSilenceMilliseconds;
+}
+
+void Progress::flushLine() {
+  if (!terminal_ && !unsaid_.empty())
+    message(unsaid_);
+  unsaid_.clear();
 }
 
 void Progress::step(const StepMetrics &m) {
   elapsedMilliseconds_ += m.milliseconds + m.compileMilliseconds;
   ++seen_;
   if (m.skipped)
-    message(fmt::format("step {}: the gradient norm is {}: nothing was updated", m.step, m.gradNorm));
-  std::string numbers = fmt::format(
-      "loss {:.4f}  grad {:.3f}  lr {:.2e}  {:.0f} ms  tok/s {:.0f} trained, {:.0f} real, {:.0f} slot  {}", m.loss,
-      m.gradNorm, m.learningRate, m.milliseconds, perSecond(m.trainedTokens, m.milliseconds),
-      perSecond(m.realTokens, m.milliseconds), perSecond(m.slotTokens, m.milliseconds), printGib(m.memoryBytes));
+    message(fmt::format("step {}: the gradient norm is {}: nothing was updated", m.step, plainNan(m.gradNorm)));
+  std::string numbers =
+      fmt::format("loss {:.4f}  grad {:.3f}  lr {:.2e}  {:.0f} ms  tok/s {:.0f} trained, {:.0f} real, {:.0f} slot  {}",
+                  plainNan(m.loss), plainNan(m.gradNorm), m.learningRate, m.milliseconds,
+                  perSecond(m.trainedTokens, m.milliseconds), perSecond(m.realTokens, m.milliseconds),
+                  perSecond(m.slotTokens, m.milliseconds), printGib(m.memoryBytes));
   if (m.compileMilliseconds > 0)
     numbers += fmt::format("  compile {:.0f} ms", m.compileMilliseconds);
-  if (!terminal_) {
-    message(fmt::format("step {}/{}  {}", m.step, steps_, numbers));
-    return;
+  unsaid_ = fmt::format("step {}/{}  {}", m.step, steps_, numbers);
+  if (wantsLine(m)) {
+    message(unsaid_);
+    unsaid_.clear();
+    lineStep_ = m.step;
+    lineMilliseconds_ = elapsedMilliseconds_;
   }
+  if (!terminal_)
+    return;
   constexpr int64_t kWidth = 20;
   int64_t full = kWidth * m.step / std::max<int64_t>(steps_, 1);
   double left = elapsedMilliseconds_ / static_cast<double>(seen_) * static_cast<double>(steps_ - m.step);
   clearBar();
   std::string line = fmt::format("[{:{}}] {}/{}  {} left  {}", std::string(static_cast<size_t>(full), '#'), kWidth,
-                                 m.step, steps_, clock(left), numbers);
+                                 m.step, steps_, clockTime(left), numbers);
   // A line that wraps could not be redrawn in place. Asked each time: windows change their size.
   winsize window;
   if (::ioctl(fileno(out_), TIOCGWINSZ, &window) == 0 && window.ws_col > 1 && line.size() >= window.ws_col)
@@ -133,11 +173,13 @@ void Progress::step(const StepMetrics &m) {
 }
 
 void Progress::eval(const EvalMetrics &m) {
-  message(fmt::format("step {}: held-out loss {:.4f} over {} trained tokens ({:.1f} s)", m.step, m.loss,
-                      m.trainedTokens, m.milliseconds / 1000));
+  flushLine();
+  message(fmt::format("step {}: held-out loss {:.4f} over {} ({:.1f} s)", m.step, plainNan(m.loss),
+                      countOf(m.trainedTokens, "trained token"), m.milliseconds / 1000));
 }
 
 void Progress::finish() {
+  flushLine();
   if (barShown_)
     std::fputc('\n', out_);
   barShown_ = false;

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 
 namespace qrt {
@@ -53,29 +54,44 @@ private:
   std::string path_;
 };
 
-/// Reports to a terminal: a bar with the time left that is redrawn in place, or plain lines where the output is not a
-/// terminal.
+/// Reports to people. On a terminal a bar with the time left is redrawn in place. Elsewhere a line says a step: every
+/// step of a short run, of a longer one about each hundredth and at least one in ten seconds, and always the first, the
+/// last, and those with an evaluation. What cannot be written is left out: no run ends for that.
 class Progress {
 public:
-  Progress(std::FILE *out, int64_t steps);
+  /// `logEvery`: a line every so many steps instead, also on a terminal.
+  Progress(std::FILE *out, int64_t steps, std::optional<int64_t> logEvery = std::nullopt);
 
+  /// Says what the numbers of a step are, and which steps have a line. `metrics`: the file with all of them.
+  void begin(const std::string &metrics);
   void step(const StepMetrics &metrics);
   void eval(const EvalMetrics &metrics);
   /// A line of its own, above the bar.
   void message(const std::string &line);
-  /// Ends the bar's line.
+  /// Ends the bar's line; the line of the last step.
   void finish();
 
 private:
+  bool wantsLine(const StepMetrics &metrics) const;
   void clearBar();
+  /// The line of the last step, if it has none yet.
+  void flushLine();
 
   std::FILE *out_;
   bool terminal_;
   int64_t steps_;
+  std::optional<int64_t> logEvery_;
   bool barShown_ = false;
   double elapsedMilliseconds_ = 0;
   int64_t seen_ = 0;
+  /// Where the last line was.
+  int64_t lineStep_ = 0;
+  double lineMilliseconds_ = 0;
+  std::string unsaid_;
 };
+
+/// "2:05", "1:02:05".
+std::string clockTime(double milliseconds);
 
 } // namespace qrt
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/train/TrainLoop.h"
 
+#include "runtime/base/Digits.h"
 #include "runtime/base/Stopwatch.h"
 #include "runtime/data/Batch.h"
 #include "runtime/data/Sampler.h"
@@ -149,7 +150,8 @@ Status checkOptions(const TrainOptions &options) {
     // Written so that it is true for NaN.
     if (!(number.value >= number.least && number.value < number.below) ||
         !std::isfinite(static_cast<float>(number.value)))
-      return error(StatusCode::InvalidUsage, "--{}: expected {}, got {}", number.name, number.expected, number.value);
+      return error(StatusCode::InvalidUsage, "--{}: expected {}, got {}", number.name, number.expected,
+                   plainNan(number.value));
   const struct {
     const char *name;
     int64_t value, least;
@@ -191,6 +193,7 @@ StatusOr<int64_t> plannedSteps(const TrainOptions &options, int64_t rows) {
 StatusOr<TrainResult> train(Session &session, const TokenData &data, const TokenData *evalData,
                             const TrainOptions &options, MetricsFile &metrics, Progress &progress,
                             const std::atomic<bool> &stop) {
+  Stopwatch watch;
   TrainResult result;
   QRT_ASSIGN_OR_RETURN(int64_t steps, plannedSteps(options, data.rows()));
   Schedule schedule{options.schedule, options.learningRate, options.warmup, steps};
@@ -220,6 +223,9 @@ StatusOr<TrainResult> train(Session &session, const TokenData &data, const Token
     progress.step(line);
     QRT_RETURN_IF_ERROR(metrics.write(line));
     result.steps = line.step;
+    result.skipped += line.skipped;
+    result.firstLoss = result.firstLoss.value_or(line.loss);
+    result.lastLoss = line.loss;
     if (evalData && options.evalEvery > 0 && line.step % options.evalEvery == 0) {
       QRT_RETURN_IF_ERROR(evaluateNow(line.step));
       lastEval = line.step;
@@ -230,6 +236,7 @@ StatusOr<TrainResult> train(Session &session, const TokenData &data, const Token
   // Who stops a run wants its checkpoint now.
   if (evalData && lastEval != result.steps && !result.interrupted)
     QRT_RETURN_IF_ERROR(evaluateNow(result.steps));
+  result.milliseconds = watch.milliseconds();
   return result;
 }
 

@@ -38,6 +38,12 @@ struct TrainOptions {
 
 struct TrainResult {
   int64_t steps = 0;
+  /// Of those: whose gradients were not finite, so that nothing was updated.
+  int64_t skipped = 0;
+  /// Of the first and the last step; none without steps.
+  std::optional<double> firstLoss, lastLoss;
+  /// Of the whole run, with its evaluations.
+  double milliseconds = 0;
   /// Whether the run ended before its last step because it was asked to.
   bool interrupted = false;
   std::optional<double> evalLoss;

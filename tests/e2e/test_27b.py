@@ -32,7 +32,7 @@ class Whole27B(support.TestCase):
         self.assertRegex(plan, r"masters +107,58\d,\d{3},\d{3} ")
         self.assertRegex(plan, r"moments +215,16\d,\d{3},\d{3} ")
         # No matrix of logits, not even in bf16: the head works in tiles.
-        self.assertLess(int(re.search(r"@eval.8192\n.*\n +transient +([\d,]+)", plan)[1].replace(",", "")), 8192 * 248320 * 2)
+        self.assertLess(int(re.search(r"entry eval 8192\n.*\n +transient +([\d,]+)", plan)[1].replace(",", "")), 8192 * 248320 * 2)
         small = self.build(model, self.work / "27b-bf16-states.qprog", "--states", "bf16")
         self.assertRegex(small, r"masters +0 ")
         self.assertRegex(small, r"moments +107,58\d,\d{3},\d{3} ")

@@ -54,7 +54,7 @@ class TrainOptions(support.TestCase):
         """Named with the file, the line, the key and what was expected."""
         config = self.work / "run.toml"
         for text, message in (("\nlearning-rate = 1", "run.toml:2: qrun train has no option --learning-rate"),
-                              ("print-config = true", "run.toml:1: qrun train has no option --print-config"),
+                              ("print-config = true", "run.toml:1: print-config: has no place in a file of options"),
                               ('lr = "fast"', "run.toml:1: --lr: expected a number, got 'fast'"),
                               ("lr = fast", "run.toml:1: lr: expected .* got 'fast'"),
                               ("steps = true", r"run.toml:1: steps: expected a value \(N\), got 'true'"),
@@ -72,6 +72,37 @@ class TrainOptions(support.TestCase):
         printed = support.run(*self.train("--config", config, "--steps", 5, "--print-config"))
         self.assertIn("steps = 5\n", printed)
         self.assertNotRegex(printed, "(?m)^epochs")
+
+    def test_rules_of_what_is_left_open_are_printed(self):
+        printed = support.run(*self.train("--print-config"))
+        self.assertIn("# epochs = 1  (without steps)\n# lr = 1e-05  (with weights)\n# warmup: a tenth of the steps, at most 100\n", printed)
+        support.run(*self.train("--steps", 30))
+        config = (self.work / "run" / "config.toml").read_text()
+        self.assertIn("\nsteps = 30\n", config)
+        self.assertNotIn("epochs", config)
+        self.assertIn("# warmup = 3  (a tenth of the steps, at most 100)\n", config)
+
+    def test_report_of_a_run(self):
+        """Columns are explained, a long run has some hundred lines, and the end is said in a sentence."""
+        report = support.run(*self.train("--steps", 250, "--eval-data", self.data, "--eval-every", 101))
+        self.assertRegex(report, r"(?m)^of each step: loss: mean over its trained tokens \(nats\)")
+        self.assertRegex(report, r"(?m)^  tok/s: .*\(trained\).*\(real\).*\(slot\); GiB: memory")
+        self.assertRegex(report, r"(?m)^about every 3 steps have a line .* all of them are in .*metrics.jsonl$")
+        steps = [int(step) for step in re.findall(r"(?m)^step (\d+)/250 ", report)]
+        self.assertTrue({1, 101, 202, 250} <= set(steps) and 84 <= len(steps) < 95, steps)
+        self.assertEqual(report.count("held-out loss"), 4)
+        self.assertRegex(report, r"(?m)^trained 250 steps in \d+:\d\d: loss \d.\d{4} in the first step, \d.\d{4} in the last, held-out loss \d.\d{4} at the end\ncheckpoint: .*/run/checkpoint$")
+        self.assertEqual(sum("loss" in line for line in support.metrics(self.work / "run")), 250)
+        shutil.rmtree(self.work / "run")
+        report = support.run(*self.train("--steps", 25, "--log-every", 10))
+        self.assertEqual([int(step) for step in re.findall(r"(?m)^step (\d+)/25 ", report)], [1, 10, 20, 25])
+        self.assert_fails(2, "--log-every: expected at least 1, got 0", *self.train("--log-every", 0))
+
+    def test_bf16_is_said_where_it_is(self):
+        self.assertRegex(support.run(*self.train("--steps", 0)), r"(?m)^device: cpu, \d+ threads?, [^,]+$")
+        shutil.rmtree(self.work / "run")
+        self.program = self.build(CASE, "64", dtype="bf16", name="bf16")
+        self.assertRegex(support.run(*self.train("--steps", 0)), r"(?m)^device: .*, bf16 products (native|widened to f32)$")
 
     def test_eval_every_without_data(self):
         self.assert_fails(2, "--eval-data", *self.train("--steps", 1, "--eval-every", 1))
@@ -105,6 +136,13 @@ class TrainOptions(support.TestCase):
                 shutil.copytree(support.GOLDEN / CASE, weights)
                 (weights / "config.json").write_text(json.dumps(dict(config, **{key: value})))
                 self.assert_fails(1, f"config.json: {key}: the program was built for", *self.train("--steps", 1, weights=weights))
+
+
+class FullOutput(support.TestCase):
+    def test_what_cannot_be_printed_is_an_error(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([support.BIN / "qrun", "inspect", support.GOLDEN / CASE], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, done.stderr), (1, "qrun: error: standard output: not all could be written\n"))
 
 
 class PackOptions(support.TestCase):

@@ -65,6 +65,22 @@ class Signals(support.TestCase):
         self.assertIn(run.returncode, (-signal.SIGINT, -signal.SIGTERM))
         self.assertFalse((self.work / "twice" / "checkpoint").exists())
 
+    def test_nobody_reads_the_output(self):
+        """`qrun train | head -1`: the run goes on and exports; so it does where the output has no space left."""
+        for out, stdout in (("pipe", subprocess.PIPE), ("full", open("/dev/full", "w"))):
+            with self.subTest(out):
+                run = subprocess.Popen(self.command(out, "--steps", 40), stdout=stdout, stderr=subprocess.PIPE, text=True)
+                if run.stdout:
+                    run.stdout.readline()
+                    run.stdout.close()
+                else:
+                    stdout.close()
+                _, errors = run.communicate(timeout=60)
+                self.assertEqual(run.returncode, 0, errors)
+                self.assertIn("standard output: not all could be written", errors)
+                self.assertEqual(len(support.metrics(self.work / out)), 40)
+                self.assertTrue((self.work / out / "checkpoint" / "model.safetensors").exists())
+
     def test_progress_bar_fits_the_terminal(self):
         for columns in (30, 80):
             with self.subTest(columns):

@@ -237,8 +237,8 @@ int main(int argc, char **argv) {
   }
   ThreadPool pool(threads);
   double copyRate = measureCopy(pool);
-  std::printf("%s; copy %.1f GB/s; %ld tokens\n", cpuDescription(threads).c_str(), copyRate * 1e-9,
-              static_cast<long>(tokens));
+  std::printf("%s, %s; copy %.1f GB/s; %ld tokens\n", cpuDescription(threads).c_str(), cpuBf16Description().c_str(),
+              copyRate * 1e-9, static_cast<long>(tokens));
   BucketShape bucket{tokens, tokens / kDocumentTokens, kDocumentTokens, tokens / 2};
   for (DType md : {DType::F32, DType::BF16})
     for (const Benchmark &benchmark : benchmarks(md, bucket))

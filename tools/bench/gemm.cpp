@@ -89,7 +89,7 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "usage: bench-gemm [THREADS]\n");
     return 2;
   }
-  std::printf("%s; GFLOP/s, best of several runs\n", cpuDescription(threads).c_str());
+  std::printf("%s, %s; GFLOP/s, best of several runs\n", cpuDescription(threads).c_str(), cpuBf16Description().c_str());
   // Forward, input gradient and weight gradient of a small and of a large projection (1024 or 8192 tokens).
   measure(1024, 768, 256, false, true, threads);
   measure(1024, 256, 768, false, false, threads);

@@ -206,9 +206,13 @@ def run(options, usage_error):
         print(f"note: {encoder.literal}")
 
 
+def counted(count, thing):
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
 def print_summary(out, manifest):
     tokens, trained = manifest["tokens"], manifest["trained_tokens"]
     print(
-        f"{out}: {manifest['documents']:,} documents, {tokens:,} tokens, {trained:,} trained"
+        f"{out}: {counted(manifest['documents'], 'document')}, {counted(tokens, 'token')}, {trained:,} trained"
         f" ({100 * trained / tokens:.1f} %), shards: {len(manifest['shards'])}"
     )

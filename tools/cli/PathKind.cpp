@@ -73,6 +73,18 @@ std::string_view describe(PathKind kind) {
   return "";
 }
 
+Status checkPacked(std::string_view option, const std::string &path) {
+  PathKind kind = pathKind(path);
+  if (kind == PathKind::Missing)
+    return checkReadable(path).withContext(std::string(option));
+  // What is wrong with a manifest is said by its reader.
+  bool isDamaged = kind != PathKind::Tokens && pathExists(joinPath(path, "manifest.json"));
+  if (kind == PathKind::Packed || isDamaged)
+    return Status();
+  return error(StatusCode::InvalidUsage, "{}: {}; `qrun pack {} --out packed/` makes one", option,
+               expectedPath(path, "a folder of packed data"), kind == PathKind::Tokens ? path : "tokens/");
+}
+
 std::string expectedPath(const std::string &path, std::string_view expected) {
   return path + ": expected " + std::string(expected) + ", got " + std::string(describe(pathKind(path)));
 }

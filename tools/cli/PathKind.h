@@ -4,6 +4,8 @@
 #ifndef TOOLS_CLI_PATHKIND_H
 #define TOOLS_CLI_PATHKIND_H
 
+#include "runtime/base/Status.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -33,6 +35,10 @@ std::string_view describe(PathKind kind);
 
 /// "PATH: expected a module, got packed data".
 std::string expectedPath(const std::string &path, std::string_view expected);
+
+/// Whether an option's path is a folder of packed data, or one that was meant to be: InvalidUsage with the command that
+/// makes one, or Io where nothing is.
+Status checkPacked(std::string_view option, const std::string &path);
 
 } // namespace qrt
 

@@ -37,14 +37,7 @@ static StatusOr<PipelineOptions> pipelineOptions(const BuildOptions &options) {
     QRT_ASSIGN_OR_RETURN(pipeline.buckets, qrt::parseBuckets(options.buckets));
   }
   if (!options.data.empty()) {
-    qrt::PathKind kind = qrt::pathKind(options.data);
-    if (kind == qrt::PathKind::Missing)
-      return qrt::checkReadable(options.data).withContext("--data");
-    bool isDamaged = kind != qrt::PathKind::Tokens && qrt::pathExists(qrt::joinPath(options.data, "manifest.json"));
-    if (kind != qrt::PathKind::Packed && !isDamaged)
-      return qrt::error(StatusCode::InvalidUsage, "--data: {}; `qrun pack {} --out packed/` makes one",
-                        qrt::expectedPath(options.data, "a folder of packed data"),
-                        kind == qrt::PathKind::Tokens ? options.data : "tokens/");
+    QRT_RETURN_IF_ERROR(qrt::checkPacked("--data", options.data));
     QRT_ASSIGN_OR_RETURN(qrt::Manifest manifest, qrt::readManifest(options.data));
     pipeline.buckets = qrt::chooseBuckets(manifest);
   }

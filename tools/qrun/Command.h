@@ -7,6 +7,7 @@
 #include "runtime/base/Status.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <functional>
 #include <string>
 #include <vector>
@@ -24,6 +25,11 @@ void addInspectCommand(CLI::App &app, Command &command);
 void addTrainCommand(CLI::App &app, Command &command, Specializer *compiler);
 void addEvalCommand(CLI::App &app, Command &command, Specializer *compiler);
 void addProfileCommand(CLI::App &app, Command &command, Specializer *compiler);
+
+/// Prints to standard output. What cannot be written is left out; qrunMain looks for that at the end.
+template <typename... Args> void say(fmt::format_string<Args...> format, Args &&...args) {
+  std::fputs(fmt::format(format, std::forward<Args>(args)...).c_str(), stdout);
+}
 
 /// Tells people on standard error, a line each.
 void printWarnings(const std::vector<std::string> &warnings);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // qrun eval: the loss of a checkpoint on packed data.
+#include "runtime/base/Digits.h"
 #include "runtime/train/Evaluate.h"
 #include "tools/qrun/Command.h"
 #include "tools/qrun/Programs.h"
@@ -16,11 +17,11 @@ struct Options {
 };
 
 Status eval(const Options &options, Specializer *compiler) {
-  QRT_ASSIGN_OR_RETURN(TokenData data, openPacked(options.session.data));
+  QRT_ASSIGN_OR_RETURN(TokenData data, openPacked("--data", options.session.data));
   QRT_ASSIGN_OR_RETURN(OpenSession open, openSession(options.session, data, nullptr, EntryKind::Eval, compiler));
   QRT_ASSIGN_OR_RETURN(EvalResult result, evaluate(*open.session, data, options.eval));
-  fmt::print("loss {:.6f}  perplexity {:.3f}  {} trained tokens  {:.1f} s\n", result.loss, std::exp(result.loss),
-             result.trainedTokens, result.milliseconds / 1000);
+  say("loss {:.6f}  perplexity {:.3f}  {}  {:.1f} s\n", plainNan(result.loss), std::exp(plainNan(result.loss)),
+      countOf(result.trainedTokens, "trained token"), result.milliseconds / 1000);
   return Status();
 }
 

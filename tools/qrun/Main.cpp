@@ -9,7 +9,7 @@ namespace qrt {
 
 void printWarnings(const std::vector<std::string> &warnings) {
   for (const std::string &warning : warnings)
-    fmt::print(stderr, "qrun: warning: {}\n", warning);
+    std::fputs(fmt::format("qrun: warning: {}\n", warning).c_str(), stderr);
 }
 
 int qrunMain(int argc, char **argv, Specializer *compiler) {
@@ -25,7 +25,10 @@ int qrunMain(int argc, char **argv, Specializer *compiler) {
   addInspectCommand(app, command);
   if (std::optional<int> end = parseCommandLine(app, argc, argv))
     return *end;
-  return finish(app, command());
+  Status status = command();
+  if (status.ok() && (std::fflush(stdout) != 0 || std::ferror(stdout)))
+    status = error(StatusCode::Io, "standard output: not all could be written");
+  return finish(app, status);
 }
 
 } // namespace qrt

@@ -21,24 +21,30 @@ std::string setOption(const CLI::App &app, CLI::App &command, const Options &onC
   CLI::Option *option = command.get_option_no_throw("--" + entry.key);
   if (!option)
     option = command.get_option_no_throw(entry.key);
-  if (!option || !option->get_configurable())
+  if (!option)
     return unknownOption(app, command, "--" + entry.key);
+  if (!option->get_configurable())
+    return fmt::format("{}: has no place in a file of options", entry.key);
+
+  if (entry.values.size() > 1 && option->get_items_expected_max() <= 1)
+    return fmt::format("{}: expected one value, got a list of {}", entry.key, entry.values.size());
+  for (const OptionValue &value : entry.values) {
+    bool boolean = value.kind == OptionValue::Kind::Boolean;
+    if (isFlag(*option) && !boolean)
+      return fmt::format("{}: expected true or false, got '{}'", entry.key, value.text);
+    if (!isFlag(*option) && boolean)
+      return fmt::format("{}: expected a value ({}), got '{}'", entry.key, option->get_type_name(), value.text);
+  }
   std::set<CLI::Option *> deciding = option->get_excludes();
   deciding.insert(option);
   if (std::any_of(deciding.begin(), deciding.end(),
                   [&](const CLI::Option *other) { return onCommandLine.contains(other); }))
     return std::string();
-
-  if (entry.values.size() > 1 && option->get_items_expected_max() == 1)
-    return fmt::format("{}: expected one value, got a list of {}", entry.key, entry.values.size());
-  for (const OptionValue &value : entry.values) {
-    bool boolean = value.kind == OptionValue::Kind::Boolean;
-    if (isFlag(*option) && (!boolean || entry.values.size() > 1))
-      return fmt::format("{}: expected true or false, got '{}'", entry.key, value.text);
-    if (!isFlag(*option) && boolean)
-      return fmt::format("{}: expected a value ({}), got '{}'", entry.key, option->get_type_name(), value.text);
+  // Flags are off until they are given: given as `false` they would still exclude others.
+  if (isFlag(*option) && entry.values.front().text == "false")
+    return std::string();
+  for (const OptionValue &value : entry.values)
     option->add_result(value.text);
-  }
   try {
     option->run_callback();
   } catch (const CLI::ParseError &error) {

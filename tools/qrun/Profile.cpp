@@ -21,7 +21,7 @@ Status profile(const Options &options, Specializer *compiler) {
   if (options.entry != "step" && options.entry != "eval")
     return error(StatusCode::InvalidUsage, "--entry: expected step or eval, got {}", options.entry);
   EntryKind kind = options.entry == "step" ? EntryKind::Step : EntryKind::Eval;
-  QRT_ASSIGN_OR_RETURN(TokenData data, openPacked(options.session.data));
+  QRT_ASSIGN_OR_RETURN(TokenData data, openPacked("--data", options.session.data));
   QRT_ASSIGN_OR_RETURN(OpenSession open, openSession(options.session, data, nullptr, kind, compiler));
   Session &session = *open.session;
   BucketShape row = data.rowShape(0);

@@ -8,6 +8,7 @@
 #include "runtime/data/Buckets.h"
 #include "runtime/train/Initialize.h"
 #include "tools/cli/Numbers.h"
+#include "tools/cli/PathKind.h"
 #include "tools/qrun/Command.h"
 
 #include <algorithm>
@@ -30,10 +31,55 @@ void addSessionOptions(CLI::App &command, SessionArguments &arguments) {
   addDeviceOptions(command, arguments.device);
 }
 
-StatusOr<TokenData> openPacked(const std::string &directory) {
+StatusOr<TokenData> openPacked(const std::string &option, const std::string &directory) {
+  QRT_RETURN_IF_ERROR(checkPacked(option, directory));
   QRT_ASSIGN_OR_RETURN(TokenData data, TokenData::open(directory, DataKind::Packed));
   printWarnings(data.warnings());
   return data;
+}
+
+/// What is no program says which command makes one of it.
+static Status checkProgram(const std::string &path) {
+  std::string hint;
+  switch (pathKind(path)) {
+  case PathKind::Missing:
+  case PathKind::File:
+  case PathKind::Program:
+  case PathKind::Module:
+    return checkReadable(path).withContext("--program");
+  case PathKind::HuggingFace:
+    hint = fmt::format("; `qcc import {} -o model.mlir` makes a module of it", path);
+    break;
+  case PathKind::Packed:
+    hint = "; that goes with --data";
+    break;
+  default:
+    break;
+  }
+  return error(StatusCode::InvalidUsage, "--program: {}{}",
+               expectedPath(path, "a program (.qprog) or a module (.mlir)"), hint);
+}
+
+/// What holds no weights says where they are.
+static Status checkWeights(const std::string &path) {
+  std::string hint;
+  switch (pathKind(path)) {
+  case PathKind::Missing:
+    return checkReadable(path).withContext("--weights");
+  case PathKind::HuggingFace:
+  case PathKind::Folder:
+    return Status();
+  case PathKind::Run:
+    hint = fmt::format("; its checkpoint is {}", joinPath(path, "checkpoint"));
+    break;
+  case PathKind::Safetensors:
+  case PathKind::Json:
+    hint = "; take the folder that it lies in";
+    break;
+  default:
+    break;
+  }
+  return error(StatusCode::InvalidUsage, "--weights: {}{}", expectedPath(path, "a Hugging Face folder"), hint);
 }
 
 static StatusOr<Program> openProgram(const SessionArguments &arguments, const TokenData &data, Specializer *compiler) {
@@ -84,7 +130,7 @@ static Status compileMissing(std::vector<Program> &programs, EntryKind kind, con
     QRT_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, compiler->specialize(programs.front(), bucket));
     QRT_ASSIGN_OR_RETURN(Program program, Program::fromBytes(std::move(bytes), "the program for bucket " + name));
     programs.push_back(std::move(program));
-    fmt::print("compiled bucket {} in {:.0f} ms: the program did not have it\n", name, watch.milliseconds());
+    say("compiled bucket {} in {:.0f} ms: the program did not have it\n", name, watch.milliseconds());
   }
   return Status();
 }
@@ -111,10 +157,16 @@ static void warnOfUnusedTokens(const Program &program, EntryKind kind, const Tok
       least = entry.bucket.tokens;
   int64_t rowLength = data.manifest().rowLength;
   if (least > rowLength)
-    fmt::print(stderr,
-               "qrun: warning: the rows of {} have {} tokens, the smallest bucket of {} {}: the rest is computed for "
-               "nothing; `qcc build --data {}` builds what fits\n",
-               data.directory(), rowLength, program.source(), least, data.directory());
+    printWarnings(
+        {fmt::format("the rows of {} have {}, the smallest bucket of {} {}: the rest is computed for "
+                     "nothing; `qcc build --data {}` builds what fits",
+                     data.directory(), countOf(rowLength, "token"), program.source(), least, data.directory())});
+}
+
+static bool hasBf16(const Program &program) {
+  auto isBf16 = [](const Slice &slice) { return slice.shape.dtype == DType::BF16; };
+  return std::any_of(program.entries().begin(), program.entries().end(),
+                     [&](const Entry &entry) { return std::any_of(entry.slices.begin(), entry.slices.end(), isBf16); });
 }
 
 StatusOr<OpenSession> openSession(const SessionArguments &arguments, const TokenData &data, const TokenData *evalData,
@@ -123,17 +175,21 @@ StatusOr<OpenSession> openSession(const SessionArguments &arguments, const Token
     return error(StatusCode::InvalidUsage, "expected --weights HF_DIR: what to evaluate");
   if (arguments.weights.empty() != arguments.scratch)
     return error(StatusCode::InvalidUsage, "expected --weights HF_DIR or --scratch, one of the two");
+  QRT_RETURN_IF_ERROR(checkProgram(arguments.program));
+  if (!arguments.scratch)
+    QRT_RETURN_IF_ERROR(checkWeights(arguments.weights));
   QRT_ASSIGN_OR_RETURN(Program program, openProgram(arguments, data, compiler));
   QRT_RETURN_IF_ERROR(checkVocabulary(program, data));
   if (evalData)
     QRT_RETURN_IF_ERROR(checkVocabulary(program, *evalData));
 
   QRT_ASSIGN_OR_RETURN(std::unique_ptr<Device> device, openDevice(program, arguments.device));
-  fmt::print("program {}: {} parameters, buckets", program.source(), program.parameters().size());
+  say("program {}: {}, buckets", program.source(),
+      countOf(static_cast<int64_t>(program.parameters().size()), "parameter"));
   for (const Entry &entry : program.entries())
     if (entry.kind == EntryKind::Step)
-      fmt::print(" {}", printBucket(entry.bucket));
-  fmt::print("\ndevice: {}\n", device->description());
+      say(" {}", printBucket(entry.bucket));
+  say("\ndevice: {}{}\n", device->description(), hasBf16(program) ? ", " + device->bf16Description() : "");
 
   OpenSession open;
   std::vector<Program> programs;
@@ -147,7 +203,7 @@ StatusOr<OpenSession> openSession(const SessionArguments &arguments, const Token
   options.accumulate = kind == EntryKind::Accumulate;
   options.specializer = specializer;
   QRT_ASSIGN_OR_RETURN(open.session, Session::create(std::move(programs), std::move(device), options));
-  fmt::print("memory reserved: {}\n", printBytes(totalBytes(open.session->device().reserved())));
+  say("memory reserved: {}\n", printBytes(totalBytes(open.session->device().reserved())));
 
   if (arguments.scratch) {
     QRT_RETURN_IF_ERROR(initializeWeights(*open.session, arguments.seed));
@@ -156,7 +212,7 @@ StatusOr<OpenSession> openSession(const SessionArguments &arguments, const Token
   QRT_ASSIGN_OR_RETURN(open.source, WeightSource::open(open.session->program(), arguments.weights));
   QRT_RETURN_IF_ERROR(checkSameModel(open.session->program(), arguments.weights));
   for (const std::string &tensor : open.source->passedThrough())
-    fmt::print("passed through: {}\n", tensor);
+    say("passed through: {}\n", tensor);
   QRT_RETURN_IF_ERROR(loadWeights(*open.session, *open.source));
   return open;
 }

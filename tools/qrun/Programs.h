@@ -42,8 +42,8 @@ struct OpenSession {
 StatusOr<OpenSession> openSession(const SessionArguments &arguments, const TokenData &data, const TokenData *evalData,
                                   EntryKind kind, Specializer *compiler);
 
-/// Opens a folder of packed data and prints its warnings.
-StatusOr<TokenData> openPacked(const std::string &directory);
+/// Opens the folder of packed data of an option and prints its warnings.
+StatusOr<TokenData> openPacked(const std::string &option, const std::string &directory);
 
 } // namespace qrt
 

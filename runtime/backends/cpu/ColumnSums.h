@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sums over rows that give one number a column (gradients of norm weights): rows are cut into blocks by their number
+// Sums over rows that give one number a column (gradients of norm weights): rows are cut into blocks by the columns
 // alone, each block sums its rows in order into a line of its own in scratch, and the lines are added in order. So the
-// result does not depend on the threads.
+// result depends neither on the threads nor on rows of zeros past the last, of which a larger bucket has more.
 #ifndef RUNTIME_BACKENDS_CPU_COLUMNSUMS_H
 #define RUNTIME_BACKENDS_CPU_COLUMNSUMS_H
 
@@ -13,10 +13,10 @@ namespace qrt::cpu::QRT_ISA {
 struct RowBlocks {
   int64_t rows, perBlock, count;
 
-  explicit RowBlocks(int64_t rows) : rows(rows) {
-    constexpr int64_t kMostBlocks = 64, kLeastRows = 8;
-    perBlock = (rows + kMostBlocks - 1) / kMostBlocks;
-    perBlock = perBlock < kLeastRows ? kLeastRows : perBlock;
+  RowBlocks(int64_t rows, int64_t cols) : rows(rows) {
+    // Large enough that writing and adding the lines costs little beside the rows, small enough for many threads.
+    constexpr int64_t kElements = 16 * 1024, kLeastRows = 32;
+    perBlock = kElements / cols < kLeastRows ? kLeastRows : kElements / cols;
     count = (rows + perBlock - 1) / perBlock;
   }
   int64_t begin(int64_t block) const { return block * perBlock; }
@@ -30,7 +30,7 @@ QRT_INLINE int64_t shareOfScratch(const Call &call, int64_t bytes) {
 
 /// Bytes that the lines of the blocks of `rows` rows take, one number a column.
 QRT_INLINE int64_t columnSumBytes(int64_t rows, int64_t cols) {
-  return RowBlocks(rows).count * cols * static_cast<int64_t>(sizeof(float));
+  return RowBlocks(rows, cols).count * cols * static_cast<int64_t>(sizeof(float));
 }
 
 /// result[col] = (or += where `accumulate`) the sum of lines[block][col] over blocks; lines are `stride` floats apart.

@@ -158,6 +158,7 @@ public:
       : threads_(options.threads > 0 ? options.threads : processorCount()), poison_(options.poison) {}
 
   std::string description() const override { return "cpu, " + cpuDescription(threads_.size()); }
+  std::string bf16Description() const override { return cpuBf16Description(); }
   bool runsTarget(std::string_view target) const override { return target == "cpu"; }
   int64_t memoryBytes() const override {
     long pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGE_SIZE);

@@ -68,7 +68,7 @@ static void runGatedRmsNormGrad(const Call &call) {
   Rows dy(call.args[4]), dx(call.args[5]), dz(call.args[6]), dweight(call.args[7]);
   double eps = call.params[0].f;
   int64_t cols = x.cols();
-  RowBlocks blocks(x.count());
+  RowBlocks blocks(x.count(), cols);
   float *lines = reinterpret_cast<float *>(call.scratch);
   call.threads.forEach(blocks.count, [&](int64_t block, int) {
     float *line = lines + block * cols;

@@ -3,6 +3,7 @@
 
 #include "runtime/backends/cpu/Isa.h"
 #include "runtime/backends/cpu/Processor.h"
+#include "runtime/base/Digits.h"
 
 #include <algorithm>
 #include <atomic>
@@ -368,8 +369,11 @@ std::string cpuDescription(int threads) {
 #if defined(__x86_64__)
   isa = processorIsa() == ProcessorIsa::V4 ? "AVX-512" : processorIsa() == ProcessorIsa::V3 ? "AVX2" : "SSE2";
 #endif
-  return fmt::format("{} thread{}, {}, bf16 products {}", threads, threads == 1 ? "" : "s", isa,
-                     bf16Mode() == Bf16Mode::Native ? "native" : "widened to f32");
+  return fmt::format("{}, {}", countOf(threads, "thread"), isa);
+}
+
+std::string cpuBf16Description() {
+  return bf16Mode() == Bf16Mode::Native ? "bf16 products native" : "bf16 products widened to f32";
 }
 
 } // namespace qrt::cpu

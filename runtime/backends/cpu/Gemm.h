@@ -31,8 +31,10 @@ void setBf16Mode(Bf16Mode mode);
 /// Makes what `gemm` keeps for calls of this shape (data is not read), so that the call itself allocates nothing.
 void prepareGemm(const GemmCall &call);
 
-/// For the line at start-up: "2 threads, AVX-512, bf16 products native".
+/// For the line at start-up: "2 threads, AVX-512".
 std::string cpuDescription(int threads);
+/// And where there are bf16 tensors: "bf16 products native", "bf16 products widened to f32".
+std::string cpuBf16Description();
 
 } // namespace qrt::cpu
 

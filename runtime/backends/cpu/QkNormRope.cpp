@@ -178,7 +178,7 @@ static void runQkNormRopeGrad(const Call &call) {
   Rows dqIn(call.args[9]), dkIn(call.args[10]), dqWeight(call.args[11]), dkWeight(call.args[12]);
   double eps = call.params[0].f, theta = call.params[1].f;
   int64_t rotaryDims = call.params[2].i, width = q.in.cols();
-  RowBlocks blocks(call.args[1].shape.dims[0]);
+  RowBlocks blocks(call.args[1].shape.dims[0], 2 * width);
   // A thread's own memory, then the lines of all blocks, of q and k side by side.
   int64_t ownBytes = threadBytes(call, rotaryDims, 5);
   float *lines = reinterpret_cast<float *>(call.scratch + (ownBytes + 63) / 64 * 64 * call.threads.size());

@@ -55,7 +55,7 @@ static void normGradient(const Call &call, const Rows &x, const Rows &weight, co
                          const Rows &dy, const Rows &dx, const Rows &dweight, bool accumulate) {
   double eps = call.params[0].f;
   int64_t cols = x.cols();
-  RowBlocks blocks(x.count());
+  RowBlocks blocks(x.count(), cols);
   float *lines = reinterpret_cast<float *>(call.scratch);
   call.threads.forEach(blocks.count, [&](int64_t block, int) {
     float *line = lines + block * cols;

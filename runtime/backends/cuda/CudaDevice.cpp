@@ -67,6 +67,7 @@ public:
     return fmt::format("{}, cuBLASLt {}{}", gpu_->name(), gpu_->cublasLt().version(),
                        options_.launch == LaunchMode::Eager ? ", launched one by one" : "");
   }
+  std::string bf16Description() const override { return "bf16 products on tensor cores, added in f32"; }
   bool runsTarget(std::string_view target) const override { return target == "sm_90a"; }
   int64_t memoryBytes() const override { return gpu_->totalBytes(); }
 

@@ -58,6 +58,8 @@ TEST(Jsonl, ErrorsNameTheLine) {
   expect("[1]", "expected an object, got an array");
   expect(R"({"labels": []})", "input_ids: missing");
   expect(R"({"input_ids": [1]})", "labels: missing");
+  expect(R"({"messages": []})", "expected token ids (input_ids and labels), got a chat: "
+                                "tools/tokenize.py makes token data of it");
   expect(R"({"input_ids": "text", "labels": []})", "input_ids: expected an array, got a string");
   expect(R"({"input_ids": [1, 100], "labels": [1, 100]})", "input_ids[1]: expected 0 to 99, got 100");
   expect(R"({"input_ids": [-1], "labels": [-100]})", "input_ids[0]: expected 0 to 99, got -1");
@@ -81,6 +83,7 @@ TEST(Jsonl, Imports) {
   ASSERT_OK(writeFileAtomically(directory / "b.jsonl", "{\"input_ids\": [9], \"labels\": [9]}"));
   auto result = importJsonl({directory / "a.jsonl", directory / "b.jsonl"}, directory / "t", {});
   ASSERT_OK(result);
+  EXPECT_EQ(result->places, (std::vector<std::pair<size_t, int64_t>>{{0, 1}, {1, 1}}));
   EXPECT_EQ(result->emptyDocuments, 2);
   EXPECT_EQ(result->firstTargets, 1);
   EXPECT_EQ(result->warnings.size(), 2u);
@@ -98,5 +101,8 @@ TEST(Jsonl, Imports) {
   EXPECT_ERROR(importJsonl({directory / "a.jsonl"}, directory / "u", {.vocabularyBound = 7}), StatusCode::InvalidData,
                "a.jsonl:1: input_ids[2]: expected 0 to 6, got 7");
   EXPECT_FALSE(pathExists(directory / "u"));
+  ASSERT_OK(writeFileAtomically(directory / "e.jsonl", "\n"));
+  EXPECT_ERROR(importJsonl({directory / "e.jsonl"}, directory / "u", {}), StatusCode::InvalidData,
+               "e.jsonl: expected documents, a line each, got none");
   EXPECT_ERROR(importJsonl({directory / "none"}, directory / "u", {}), StatusCode::Io, "none: cannot open");
 }

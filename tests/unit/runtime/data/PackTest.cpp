@@ -46,7 +46,7 @@ StatusOr<TokenData> packDocuments(const TempDirectory &directory, const std::vec
   TokenDataWriterOptions written{.vocabularyBound = 1000, .tokenizerSha256 = std::string(64, 'b'), .shardTokens = 7};
   QRT_ASSIGN_OR_RETURN(Manifest unused, test::writeDocuments(directory / (name + "t"), lengths, written));
   QRT_ASSIGN_OR_RETURN(TokenData tokens, TokenData::open(directory / (name + "t"), DataKind::Tokens));
-  QRT_ASSIGN_OR_RETURN(Manifest packed, packTokens(tokens, directory / (name + "p"), options));
+  QRT_ASSIGN_OR_RETURN(PackResult packed, packTokens(tokens, directory / (name + "p"), options));
   return TokenData::open(directory / (name + "p"), DataKind::Packed);
 }
 
@@ -135,9 +135,11 @@ TEST(Pack, WholeDocumentsInRows) {
 TEST(Pack, LongDocumentsOnlyAsAsked) {
   TempDirectory directory;
   std::vector<int64_t> lengths = {3, 11, 2};
-  EXPECT_ERROR(packDocuments(directory, lengths, {.rowLength = 5}), StatusCode::InvalidUsage, "has 11 tokens, a row 5");
+  EXPECT_ERROR(packDocuments(directory, lengths, {.rowLength = 5}), StatusCode::InvalidUsage,
+               "shard-00000.safetensors: document 1: 11 tokens, but a row holds 5; longer than a row: 1 of 3 "
+               "documents, the longest of 11 tokens");
   EXPECT_ERROR(packDocuments(directory, {6}, {.rowLength = 5, .overflow = Overflow::Drop}), StatusCode::InvalidData,
-               "no document fits a row of 5 tokens: 1 were dropped");
+               "no document fits a row of 5 tokens: all 1 are longer");
 
   auto dropped = packDocuments(directory, lengths, {.rowLength = 5, .overflow = Overflow::Drop});
   ASSERT_OK(dropped);
@@ -172,8 +174,38 @@ TEST(Pack, LongDocumentsOnlyAsAsked) {
                                                    .lostTargets = 2,
                                                    .naiveBatch = 8,
                                                    .naiveSlots = 25}));
-  EXPECT_NE(printPackReport(split->manifest()).find("split 1 documents longer than a row into 3\n2 targets were lost"),
-            std::string::npos);
+  auto lastLine = [](const StatusOr<TokenData> &data) {
+    std::string report = printPackReport(data->manifest());
+    return report.substr(report.rfind('\n', report.size() - 2) + 1);
+  };
+  EXPECT_EQ(lastLine(dropped),
+            "dropped 1 document longer than a row, of 11 tokens, 10 trained (--overflow cut or split keeps them)\n");
+  EXPECT_EQ(lastLine(cut), "cut 1 document to the length of a row: without 6 tokens at their ends, 6 trained "
+                           "(--overflow split keeps them)\n");
+  EXPECT_EQ(lastLine(split), "split 1 document longer than a row into 3; 2 trained tokens now open a piece, where "
+                             "nothing predicts them, and are not trained (with a longer --seq-len fewer)\n");
+}
+
+TEST(Pack, WarnsOfWhatIsNotTrained) {
+  TempDirectory directory;
+  auto writer = TokenDataWriter::create(directory / "t", {});
+  ASSERT_OK(writer);
+  for (std::vector<uint8_t> mask : {std::vector<uint8_t>{0, 1, 1}, {0, 0, 0}, {0, 0}})
+    ASSERT_OK(writer->addDocument(std::vector<int32_t>(mask.size(), 1), mask));
+  ASSERT_OK(writer->finish());
+  auto tokens = TokenData::open(directory / "t", DataKind::Tokens);
+  ASSERT_OK(tokens);
+  auto packed = packTokens(*tokens, directory / "p", {.rowLength = 3},
+                           PackSource{"a.jsonl", [](int64_t document) { return fmt::format("line {}", document); }});
+  ASSERT_OK(packed);
+  EXPECT_EQ(packed->warnings,
+            (std::vector<std::string>{
+                "a.jsonl: 2 of 3 documents without a trained token: they take time and teach nothing",
+                (directory / "p") + ": 2 of 3 rows without a trained token: a step of such rows alone ends a run"}));
+  EXPECT_NE(printPackReport(packed->manifest).find("rows without a trained token: 2\n"), std::string::npos);
+  EXPECT_ERROR(packTokens(*tokens, directory / "q", {.rowLength = 2},
+                          PackSource{"a.jsonl", [](int64_t document) { return fmt::format("line {}", document); }}),
+               StatusCode::InvalidUsage, "line 0: 3 tokens, but a row holds 2; longer than a row: 2 of 3 documents");
 }
 
 TEST(Pack, DeterministicAndShuffledOnlyIfAsked) {

@@ -233,7 +233,7 @@ TEST(TokenData, WarnsOfEmptyDocuments) {
   ASSERT_OK(writeFileAtomically(directory / "t/manifest.json", printManifest(manifest)));
   auto data = TokenData::open(directory / "t", DataKind::Tokens);
   ASSERT_OK(data);
-  EXPECT_EQ(data->warnings(), std::vector<std::string>{path + ": skipped 1 empty documents"});
+  EXPECT_EQ(data->warnings(), std::vector<std::string>{path + ": skipped 1 empty document"});
 }
 
 TEST(TokenDataWriter, RefusesBrokenDocuments) {
