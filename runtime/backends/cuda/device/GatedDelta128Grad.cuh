@@ -12,7 +12,6 @@
 
 namespace qrt::device {
 
-constexpr int kGradThreads = 384;
 /// What comes of a value head, in this order, each two panels; S and its gradient in halves of dv.
 enum Delta128Item { kItemState0, kItemState1, kItemDOut, kItemDV, kItemValues, kItemDState0, kItemDState1, kGradItems };
 constexpr int kGradSlots = 10;
@@ -32,6 +31,7 @@ struct Delta128GradShared {
   Delta128GradSums sums[2];
   Barrier full[kGradSlots], empty[kGradSlots], keysFull;
 };
+static_assert(sizeof(Delta128GradShared) == kDelta128GradBytes);
 
 /// The sum over the four lanes of a row.
 __device__ __forceinline__ float sumLanes(float x) {
@@ -201,7 +201,8 @@ __device__ __forceinline__ void storeDecayGradient(const Delta128GradSums &sums,
 
 /// Grid: K, maxChunks.
 template <typename TDBeta>
-__global__ void __launch_bounds__(kGradThreads, 1) gatedDelta128Grad(const __grid_constant__ Delta128GradParams p) {
+__global__ void __launch_bounds__(kDelta128GradThreads, 1)
+    gatedDelta128Grad(const __grid_constant__ Delta128GradParams p) {
   const DeltaShape &shape = p.shape;
   const Segments &docs = shape.docs;
   if (blockIdx.y >= segmentChunks(docs))
