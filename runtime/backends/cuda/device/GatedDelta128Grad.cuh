@@ -256,11 +256,14 @@ __global__ void __launch_bounds__(kDelta128GradThreads, 1)
     endProducts();
     waitProducts();
     pin(d);
+    // Without the diagonal, which adds as much to its row of E as to its column.
     float scale = group == 0 ? shape.scale : 1.0f;
 #pragma unroll
-    for (int i = 0; i < 16; ++i)
-      *reinterpret_cast<unsigned *>(pairs + panelOffset(row + i % 2 * 8, i / 2 * 8 + t2)) =
-          packBf16(scale * d[2 * i], scale * d[2 * i + 1]);
+    for (int i = 0; i < 16; ++i) {
+      int r = row + i % 2 * 8, c = i / 2 * 8 + t2;
+      *reinterpret_cast<unsigned *>(pairs + panelOffset(r, c)) =
+          packBf16(c == r ? 0.0f : scale * d[2 * i], c + 1 == r ? 0.0f : scale * d[2 * i + 1]);
+    }
   }
 
   // Sums over the value heads: of dP . D or M, of dQ / scale, and of dK.
@@ -337,7 +340,6 @@ __global__ void __launch_bounds__(kDelta128GradThreads, 1)
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
           int i = row + 8 * half, j = 8 * n + t2 + e, at = 4 * n + 2 * half + e;
-          // The diagonal's part in rows and columns is the same.
           bool counts = j <= i - group && real[half];
           float d = counts ? approximateExp2(gammas[half] - (e == 0 ? other.x : other.y)) : 0.0f;
           float product = e == 0 ? lowBf16(pair[half]) : highBf16(pair[half]);
