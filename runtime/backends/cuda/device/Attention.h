@@ -84,7 +84,9 @@ template <int kWidth, int kKeys> struct ForwardShared {
   static constexpr int kQueries = 0;
   static constexpr int kKeysAt = kQueries + 2 * kQueryBytes, kValues = kKeysAt + kStages * kKeyBytes;
   static constexpr int kBarriers = kValues + kStages * kKeyBytes;
-  static constexpr int kBytes = kBarriers + 16 * 8;
+  /// What each warpgroup is told of its item.
+  static constexpr int kPlaces = kBarriers + 16 * 8;
+  static constexpr int kBytes = kPlaces + 2 * 16;
   static_assert(kKeys % 16 == 0 && kBytes <= kMaxSharedBytes);
 };
 

@@ -62,7 +62,7 @@ Status checkWidth(const Call &call, int arg) {
   return call.args[static_cast<size_t>(arg)].dim(2) <= 256 ? Status() : unsupported(call, arg, 2, "at most 256");
 }
 
-void launchForward(KernelPlan &plan, const device::AttentionParams &p, DType dtype, bool fast) {
+void launchForward(KernelPlan &plan, int multiprocessors, const device::AttentionParams &p, DType dtype, bool fast) {
   if (!fast) {
     int64_t width = compiledWidth(p.width), padded = paddedWidth(p.width);
     int64_t shared = 4 * ((kTile + kForwardKeys) * padded + kTile * (kForwardKeys + 1));
@@ -75,9 +75,10 @@ void launchForward(KernelPlan &plan, const device::AttentionParams &p, DType dty
   Params params{{},     {}, {}, {}, p.docs, p.y, p.o, p.lse, static_cast<int>(keyHeads), p.ratio, p.gate.data != 0,
                 p.scale};
   auto shared = forWidth(p.width, [](auto width) { return device::ForwardShared<width, forwardKeys(width)>::kBytes; });
-  DeviceLaunch &launch =
-      plan.launch("AttentionForward.cuh", instance("attentionForward", {}, {p.width, keys}),
-                  tileGrid(p.docs, keyHeads * ((p.ratio + 1) / 2)), {384}, static_cast<uint32_t>(shared), params);
+  int64_t items = p.docs.maxTiles * keyHeads * ((p.ratio + 1) / 2);
+  auto blocks = static_cast<uint32_t>(std::clamp<int64_t>(items, 1, multiprocessors));
+  DeviceLaunch &launch = plan.launch("AttentionForward.cuh", instance("attentionForward", {}, {p.width, keys}),
+                                     {blocks}, {384}, static_cast<uint32_t>(shared), params);
   launch.map(boxesOf(p.q, tokens, p.heads, p.width, kTile, offsetof(Params, q)))
       .map(boxesOf(p.k, tokens, keyHeads, p.width, keys, offsetof(Params, k)))
       .map(boxesOf(p.v, tokens, keyHeads, p.width, keys, offsetof(Params, v)));
@@ -120,7 +121,7 @@ Status planAttention(const Call &call, KernelPlan &plan) {
   bool fast = isFast(call, kQ);
   if (fast)
     QRT_RETURN_IF_ERROR(requireVectors(call, {kQ, kK, kV, kGate, kY, kO}));
-  launchForward(plan, params, q.shape.dtype, fast);
+  launchForward(plan, call.device.multiprocessors, params, q.shape.dtype, fast);
   return Status();
 }
 
@@ -145,7 +146,7 @@ Status planAttentionGrad(const Call &call, KernelPlan &plan) {
     lse = temporary(DType::F32, 1);
     o = temporary(dtype, width);
     launchForward(
-        plan,
+        plan, call.device.multiprocessors,
         {docs, headsOf(q), headsOf(call.args[kK]), headsOf(call.args[kV]), {}, o, {}, lse, heads, ratio, width, scale},
         dtype, fast);
   }
