@@ -205,15 +205,15 @@ template <int N, typename T> __device__ __forceinline__ void loadLogits(const T 
     loadVector(from, to);
 }
 
-/// Reads a row of logits, and again where dlogits (in T, in place only if T is L) are asked for: kGradient. Rows start
-/// on 16 bytes where N > 1.
-template <typename L, typename T, int N, int kGradient>
+/// Reads a row of logits, and again where dlogits are asked for (kGradient), in place or not. Rows start on 16 bytes
+/// where N > 1.
+template <typename T, int N, int kGradient>
 __global__ void __launch_bounds__(kCrossEntropyThreads) crossEntropy(const __grid_constant__ CrossEntropyParams p) {
   constexpr int kWarps = kCrossEntropyThreads / 32, kUnroll = 4;
   __shared__ Exponentials ofWarp[kWarps];
   i64 row = blockIdx.x;
   int thread = threadIdx.x, label = as<const int>(p.labels)[row];
-  const L *logits = as<const L>(p.logits) + row * p.stride;
+  const T *logits = as<const T>(p.logits) + row * p.stride;
   T *dlogits = as<T>(p.dlogits) + row * p.dStride;
   if (label < 0) {
     if (kGradient != 0)
@@ -260,12 +260,11 @@ __global__ void __launch_bounds__(kCrossEntropyThreads) crossEntropy(const __gri
       float x[N];
       loadLogits<N>(logits + col, x);
 #pragma unroll
-      for (int j = 0; j < N; ++j) {
+      for (int j = 0; j < N; ++j)
         x[j] = exponential(x[j] - whole.x) * scale - (col + j == label ? dloss : 0.0f);
-        if constexpr (N == 1 || sizeof(L) != sizeof(T))
-          dlogits[col + j] = fromFloat<T>(x[j]);
-      }
-      if constexpr (N > 1 && sizeof(L) == sizeof(T))
+      if constexpr (N == 1)
+        dlogits[col] = fromFloat<T>(x[0]);
+      else
         storeVector(dlogits + col, x);
     }
   }

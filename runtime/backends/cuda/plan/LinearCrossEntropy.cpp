@@ -31,7 +31,7 @@ Tensor denseTensor(DType dtype, std::initializer_list<int64_t> dims, DevicePtr d
 void planRows(const Tensor &logits, const Tensor &dlogits, const Tensor &labels, const Tensor &losses, DevicePtr dloss,
               KernelPlan &plan) {
   int64_t rows = logits.dim(0), cols = logits.dim(1);
-  DType from = logits.shape.dtype, to = dlogits ? dlogits.shape.dtype : from;
+  DType md = logits.shape.dtype;
   device::CrossEntropyParams params{logits.data,
                                     dlogits.data,
                                     labels.data,
@@ -43,7 +43,7 @@ void planRows(const Tensor &logits, const Tensor &dlogits, const Tensor &labels,
                                     int32(cols),
                                     0};
   bool vectors = hasVectors(logits) && (!dlogits || hasVectors(dlogits));
-  if (dlogits && vectors && from == DType::BF16 && to == DType::BF16 && cols >= kClusterCols &&
+  if (dlogits && vectors && md == DType::BF16 && cols >= kClusterCols &&
       cols <= kVectorCols * device::kCrossEntropyVectors) {
     int vectors = int32(ceilDiv(cols, kVectorCols));
     params.slice = int32(ceilDiv(cols, 8 * device::kCrossEntropyBlocks) * int64_t{8});
@@ -53,8 +53,8 @@ void planRows(const Tensor &logits, const Tensor &dlogits, const Tensor &labels,
         .cluster = device::kCrossEntropyBlocks;
     return;
   }
-  int64_t width = vectors ? 16 / byteSize(from) : 1;
-  plan.launch("CrossEntropy.cuh", instance("crossEntropy", {from, to}, {width, dlogits ? 1 : 0}),
+  int64_t width = vectors ? 16 / byteSize(md) : 1;
+  plan.launch("CrossEntropy.cuh", instance("crossEntropy", {md}, {width, dlogits ? 1 : 0}),
               {static_cast<uint32_t>(int32(rows))}, {kThreads}, 0, params);
 }
 
