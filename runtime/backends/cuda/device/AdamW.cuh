@@ -55,7 +55,7 @@ __device__ __forceinline__ void adamWUpdate(const AdamWCoefficients &c, float gr
   float g = gradient * c.scale;
   expAvg = c.beta1 * expAvg + c.rest1 * g;
   expAvgSq = c.beta2 * expAvgSq + c.rest2 * (g * g);
-  float change = approximateQuotient(c.rate * expAvg, approximateRoot(expAvgSq) * c.inverseRoot + c.eps);
+  float change = c.rate * expAvg * approximateReciprocal(approximateRoot(expAvgSq) * c.inverseRoot + c.eps);
   // Not as a factor 1 - decay, which f32 rounds to few digits of the decay.
   weight -= c.decay * weight + change;
 }

@@ -67,6 +67,19 @@ template <int kWidth, int kRows> __device__ __forceinline__ void zeroRows(Shared
   fenceShared();
 }
 
+/// Writes zeros to every row in no document of all heads. Block b takes every gridDim.x-th row from the b-th, with
+/// `threads` threads.
+template <int kWidth>
+__device__ __forceinline__ void zeroTailVectors(const Segments &docs, const HeadTensor &x, int heads, int thread,
+                                                int threads) {
+  if (!x.data)
+    return;
+  for (int row = segmentTokens(docs) + static_cast<int>(blockIdx.x); row < docs.tokens; row += gridDim.x)
+    for (int i = thread; i < heads * (kWidth / 8); i += threads)
+      *reinterpret_cast<uint4 *>(headRow<bf16>(x, row, i / (kWidth / 8)) + i % (kWidth / 8) * 8) =
+          make_uint4(0, 0, 0, 0);
+}
+
 /// Writes a warpgroup's fragments d[64, kWidth] through `tile` (its own memory, in panels) to the first `count` rows of
 /// a head: for two neighbours a and b of this thread's row i (0 or 1), the pair change(where it goes in the tile, a, b,
 /// i). Barrier `id` is the warpgroup's.

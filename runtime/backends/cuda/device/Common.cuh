@@ -130,11 +130,11 @@ __device__ __forceinline__ float approximateRoot(float x) {
   asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
   return result;
 }
-/// a / b within a few units in the last place, b normal and below 2^126.
-__device__ __forceinline__ float approximateQuotient(float a, float b) {
+/// 1 / x within a unit in the last place or two, x normal and below 2^126.
+__device__ __forceinline__ float approximateReciprocal(float x) {
   float result;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(b));
-  return a * result;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
 }
 
 /// 2^x within two units in the last place; denormal results are 0.
@@ -145,7 +145,9 @@ __device__ __forceinline__ float approximateExp2(float x) {
 }
 
 /// 1 / (1 + e^-x), finite for every x.
-__device__ __forceinline__ float sigmoid(float x) { return __fdividef(1.0f, 1.0f + __expf(-x)); }
+__device__ __forceinline__ float sigmoid(float x) {
+  return approximateReciprocal(1.0f + approximateExp2(-1.44269504f * x));
+}
 
 /// n / divisor.value for n < 2^31.
 __device__ __forceinline__ unsigned quotient(unsigned n, const Divisor &divisor) {

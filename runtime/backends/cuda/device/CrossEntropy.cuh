@@ -8,23 +8,44 @@
 
 namespace qrt::device {
 
+constexpr float kLog2e = 1.44269504f;
+
+/// e^x, zero where that is denormal.
+__device__ __forceinline__ float exponential(float x) { return approximateExp2(kLog2e * x); }
+
 /// The largest of some logits, and the sum of exp(logit - largest).
 using Exponentials = float2;
 
 /// No logits at all: finite, so that differences are.
 __device__ __forceinline__ Exponentials noExponentials() { return make_float2(-1e30f, 0.0f); }
 
-__device__ __forceinline__ Exponentials combine(Exponentials a, Exponentials b) {
-  float largest = fmaxf(a.x, b.x);
-  return make_float2(largest, a.y * __expf(a.x - largest) + b.y * __expf(b.x - largest));
-}
-
-/// Of the lanes, in every lane: `kLanes` neighbours.
+/// Of neighbouring lanes together, in each of them.
 template <int kLanes = 32> __device__ __forceinline__ Exponentials warpCombine(Exponentials x) {
+  float largest = x.x;
 #pragma unroll
   for (int offset = kLanes / 2; offset > 0; offset /= 2)
-    x = combine(x, make_float2(__shfl_xor_sync(0xFFFFFFFFu, x.x, offset), __shfl_xor_sync(0xFFFFFFFFu, x.y, offset)));
-  return x;
+    largest = fmaxf(largest, __shfl_xor_sync(0xFFFFFFFFu, largest, offset));
+  float sum = x.y * exponential(x.x - largest);
+#pragma unroll
+  for (int offset = kLanes / 2; offset > 0; offset /= 2)
+    sum += __shfl_xor_sync(0xFFFFFFFFu, sum, offset);
+  return make_float2(largest, sum);
+}
+
+/// Of all parts together, added in their order.
+template <int kCount> __device__ __forceinline__ Exponentials combineAll(const Exponentials (&parts)[kCount]) {
+  Exponentials part[kCount];
+#pragma unroll
+  for (int i = 0; i < kCount; ++i)
+    part[i] = parts[i];
+  float largest = part[0].x, sum = 0;
+#pragma unroll
+  for (int i = 1; i < kCount; ++i)
+    largest = fmaxf(largest, part[i].x);
+#pragma unroll
+  for (int i = 0; i < kCount; ++i)
+    sum = fmaf(part[i].y, exponential(part[i].x - largest), sum);
+  return make_float2(largest, sum);
 }
 
 __device__ __forceinline__ float crossEntropyLoss(Exponentials row, float target) {
@@ -36,30 +57,38 @@ __device__ __forceinline__ float crossEntropyLoss(Exponentials row, float target
 //===----------------------------------------------------------------------===//
 
 /// In bf16, in place or not. A row is more than a multiprocessor holds, so the blocks of a cluster hold a slice of it
-/// each: read once, by the copy engine, rows ahead; then in registers, as exponentials relative to the largest logit of
-/// the thread. The blocks exchange their sums through shared memory.
+/// each, kVectors vectors a thread: read once, by the copy engine, rows ahead; then in registers, as exponentials
+/// relative to the largest logit of the thread. The blocks send their sums to one another's shared memory.
+template <int kVectors>
 __global__ void __launch_bounds__(kCrossEntropyThreads, 1)
     crossEntropyCluster(const __grid_constant__ CrossEntropyParams p) {
-  constexpr int kWarps = kCrossEntropyThreads / 32;
-  constexpr float kLog2e = 1.44269504f;
-  __shared__ Barrier full[kCrossEntropyStages];
+  constexpr int kWarps = kCrossEntropyThreads / 32, kStages = kCrossEntropyStages, kBlocks = kCrossEntropyBlocks;
+  constexpr int kStageBytes = kVectors * kCrossEntropyVectorBytes;
+  __shared__ Barrier full[kStages];
+  __shared__ Barrier exchanged[2];
   __shared__ int labels[kCrossEntropyRows];
   __shared__ Exponentials ofWarp[kWarps];
-  // Of alternate rows: a block may be a row ahead of another.
-  __shared__ Exponentials ofBlock[2][kCrossEntropyBlocks];
-  unsigned char *slices = sharedMemory<unsigned char>();
+  // Of alternate rows: a block may be a row ahead of another, but not two.
+  __shared__ Exponentials ofBlock[2][kBlocks];
+  unsigned char *stages = sharedMemory<unsigned char>();
   int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
   int rank = static_cast<int>(clusterRank());
-  int firstRow = blockIdx.x / kCrossEntropyBlocks * kCrossEntropyRows;
-  int rows = min(kCrossEntropyRows, p.rows - firstRow);
+  int firstRow = blockIdx.x / kBlocks * kCrossEntropyRows, rows = min(kCrossEntropyRows, p.rows - firstRow);
   int firstCol = rank * p.slice, cols = max(0, min(p.slice, p.cols - firstCol)), vectors = cols / 8;
-  unsigned sliceBytes = (p.slice * 2 + 127) / 128 * 128;
 
   if (thread < rows)
     labels[thread] = as<const int>(p.labels)[firstRow + thread];
+  // What no copy overwrites: -infinity.
+  for (int v = vectors + thread; v < kVectors * kCrossEntropyThreads; v += kCrossEntropyThreads)
+#pragma unroll
+    for (int i = 0; i < kStages; ++i)
+      *reinterpret_cast<uint4 *>(stages + i * kStageBytes + 16 * v) =
+          make_uint4(0xFF80FF80u, 0xFF80FF80u, 0xFF80FF80u, 0xFF80FF80u);
   if (thread == 0) {
-    for (int i = 0; i < p.stages; ++i)
+    for (int i = 0; i < kStages; ++i)
       initBarrier(&full[i], 1);
+    for (int i = 0; i < 2; ++i)
+      initBarrier(&exchanged[i], 1);
     fenceBarriers();
   }
   __syncthreads();
@@ -75,15 +104,15 @@ __global__ void __launch_bounds__(kCrossEntropyThreads, 1)
       return;
     const bf16 *from = as<const bf16>(p.logits) + (firstRow + nextRow++) * p.stride + firstCol;
     arriveAndExpect(&full[stage], cols * 2);
-    copyBytes(slices + stage * sliceBytes, from, cols * 2, &full[stage]);
+    copyBytes(stages + stage * kStageBytes, from, cols * 2, &full[stage]);
   };
   if (thread == 0)
-    for (int i = 0; i < p.stages; ++i)
+    for (int i = 0; i < kStages; ++i)
       loadNext(i);
 
   float dloss = *as<const float>(p.dloss);
   int stage = 0;
-  unsigned parity = 0, side = 0;
+  unsigned parity = 0, side = 0, sideParity = 0;
   for (int i = 0; i < rows; ++i) {
     i64 row = firstRow + i;
     bf16 *dlogits = as<bf16>(p.dlogits) + row * p.dStride + firstCol;
@@ -101,72 +130,65 @@ __global__ void __launch_bounds__(kCrossEntropyThreads, 1)
 
     if (cols > 0)
       wait(&full[stage], parity);
-    const bf16 *slice = reinterpret_cast<const bf16 *>(slices + stage * sliceBytes);
-    float x[kCrossEntropyVectors][8];
+    const bf16 *slice = reinterpret_cast<const bf16 *>(stages + stage * kStageBytes) + 8 * thread;
+    float x[kVectors][8];
     Exponentials mine = noExponentials();
 #pragma unroll
-    for (int k = 0; k < kCrossEntropyVectors; ++k) {
-      int v = thread + k * kCrossEntropyThreads;
-      if (v < vectors) {
-        loadVector(slice + 8 * v, x[k]);
+    for (int k = 0; k < kVectors; ++k) {
+      loadVector(slice + k * kCrossEntropyThreads * 8, x[k]);
 #pragma unroll
-        for (int j = 0; j < 8; ++j)
-          mine.x = fmaxf(mine.x, x[k][j]);
-      }
+      for (int j = 0; j < 8; ++j)
+        mine.x = fmaxf(mine.x, x[k][j]);
     }
     float shift = -mine.x * kLog2e;
 #pragma unroll
-    for (int k = 0; k < kCrossEntropyVectors; ++k) {
-      if (thread + k * kCrossEntropyThreads < vectors) {
-        float sum = 0;
+    for (int k = 0; k < kVectors; ++k) {
+      float sum = 0;
 #pragma unroll
-        for (int j = 0; j < 8; ++j) {
-          x[k][j] = approximateExp2(fmaf(x[k][j], kLog2e, shift));
-          sum += x[k][j];
-        }
-        mine.y += sum;
+      for (int j = 0; j < 8; ++j) {
+        x[k][j] = approximateExp2(fmaf(x[k][j], kLog2e, shift));
+        sum += x[k][j];
       }
+      mine.y += sum;
     }
     Exponentials whole = warpCombine(mine);
     if (lane == 0)
       ofWarp[warp] = whole;
     // Also: every thread has read the slice.
     __syncthreads();
-    if (thread == 0)
+    if (thread == 0) {
+      arriveAndExpect(&exchanged[side], kBlocks * sizeof(Exponentials));
       loadNext(stage);
-    if (warp == 0) {
-      whole = warpCombine<kWarps>(ofWarp[lane % kWarps]);
-      if (lane < kCrossEntropyBlocks)
-        storeToBlock(&ofBlock[side][rank], lane, whole);
     }
-    clusterArrive();
-    clusterWait();
-    whole = ofBlock[side][0];
-#pragma unroll
-    for (int k = 1; k < kCrossEntropyBlocks; ++k)
-      whole = combine(whole, ofBlock[side][k]);
+    if (warp == 1) {
+      whole = warpCombine<kWarps>(ofWarp[lane % kWarps]);
+      if (lane < kBlocks)
+        sendToBlock(&ofBlock[side][rank], &exchanged[side], lane, whole);
+    }
+    waitForBlocks(&exchanged[side], sideParity);
+    whole = combineAll(ofBlock[side]);
 
-    float scale = __expf(mine.x - whole.x) * (dloss / whole.y);
+    float scale = exponential(mine.x - whole.x) * (dloss / whole.y);
     int inSlice = label - firstCol, labelVector = inSlice >= 0 && inSlice < cols ? inSlice / 8 : -1;
 #pragma unroll
-    for (int k = 0; k < kCrossEntropyVectors; ++k) {
+    for (int k = 0; k < kVectors; ++k) {
       int v = thread + k * kCrossEntropyThreads;
-      if (v < vectors) {
+#pragma unroll
+      for (int j = 0; j < 8; ++j)
+        x[k][j] *= scale;
+      if (v == labelVector) {
 #pragma unroll
         for (int j = 0; j < 8; ++j)
-          x[k][j] *= scale;
-        if (v == labelVector) {
-#pragma unroll
-          for (int j = 0; j < 8; ++j)
-            x[k][j] -= j == inSlice % 8 ? dloss : 0.0f;
-        }
-        storeVector(dlogits + 8 * v, x[k]);
+          x[k][j] -= j == inSlice % 8 ? dloss : 0.0f;
       }
+      if (v < vectors)
+        storeVector(dlogits + 8 * v, x[k]);
     }
     if (rank == 0 && thread == 0)
       as<float>(p.losses)[row] = crossEntropyLoss(whole, target);
+    sideParity ^= side;
     side ^= 1;
-    if (++stage == p.stages)
+    if (++stage == kStages)
       stage = 0, parity ^= 1;
   }
 }
@@ -183,15 +205,15 @@ template <int N, typename T> __device__ __forceinline__ void loadLogits(const T 
     loadVector(from, to);
 }
 
-/// Reads a row of logits, and again where dlogits (in T, in place only if T is L) are asked for: kGradient. Rows start
-/// on 16 bytes where N > 1.
-template <typename L, typename T, int N, int kGradient>
+/// Reads a row of logits, and again where dlogits are asked for (kGradient), in place or not. Rows start on 16 bytes
+/// where N > 1.
+template <typename T, int N, int kGradient>
 __global__ void __launch_bounds__(kCrossEntropyThreads) crossEntropy(const __grid_constant__ CrossEntropyParams p) {
   constexpr int kWarps = kCrossEntropyThreads / 32, kUnroll = 4;
   __shared__ Exponentials ofWarp[kWarps];
   i64 row = blockIdx.x;
   int thread = threadIdx.x, label = as<const int>(p.labels)[row];
-  const L *logits = as<const L>(p.logits) + row * p.stride;
+  const T *logits = as<const T>(p.logits) + row * p.stride;
   T *dlogits = as<T>(p.dlogits) + row * p.dStride;
   if (label < 0) {
     if (kGradient != 0)
@@ -219,18 +241,15 @@ __global__ void __launch_bounds__(kCrossEntropyThreads) crossEntropy(const __gri
           largest = fmaxf(largest, x[k][j]);
 #pragma unroll
         for (int j = 0; j < N; ++j)
-          sum += __expf(x[k][j] - largest);
-        whole = make_float2(largest, whole.y * __expf(whole.x - largest) + sum);
+          sum += exponential(x[k][j] - largest);
+        whole = make_float2(largest, whole.y * exponential(whole.x - largest) + sum);
       }
   }
   whole = warpCombine(whole);
   if (thread % 32 == 0)
     ofWarp[thread / 32] = whole;
   __syncthreads();
-  whole = ofWarp[0];
-#pragma unroll
-  for (int w = 1; w < kWarps; ++w)
-    whole = combine(whole, ofWarp[w]);
+  whole = combineAll(ofWarp);
   if (thread == 0)
     as<float>(p.losses)[row] = crossEntropyLoss(whole, target);
 
@@ -241,12 +260,11 @@ __global__ void __launch_bounds__(kCrossEntropyThreads) crossEntropy(const __gri
       float x[N];
       loadLogits<N>(logits + col, x);
 #pragma unroll
-      for (int j = 0; j < N; ++j) {
-        x[j] = __expf(x[j] - whole.x) * scale - (col + j == label ? dloss : 0.0f);
-        if constexpr (N == 1 || sizeof(L) != sizeof(T))
-          dlogits[col + j] = fromFloat<T>(x[j]);
-      }
-      if constexpr (N > 1 && sizeof(L) == sizeof(T))
+      for (int j = 0; j < N; ++j)
+        x[j] = exponential(x[j] - whole.x) * scale - (col + j == label ? dloss : 0.0f);
+      if constexpr (N == 1)
+        dlogits[col] = fromFloat<T>(x[0]);
+      else
         storeVector(dlogits + col, x);
     }
   }
@@ -262,18 +280,6 @@ __global__ void __launch_bounds__(kCrossEntropyThreads) sumLosses(const __grid_c
   sum = blockSumF64<kCrossEntropyThreads>(sum, shared);
   if (threadIdx.x == 0)
     *as<float>(p.loss) = static_cast<float>(sum);
-}
-
-/// Columns along x, rows along y.
-__global__ void __launch_bounds__(kCrossEntropyThreads) roundSums(const __grid_constant__ RoundSumsParams p) {
-  int col = blockIdx.x * kCrossEntropyThreads + threadIdx.x;
-  if (col >= p.cols)
-    return;
-  for (int row = blockIdx.y; row < p.rows; row += gridDim.y) {
-    bf16 &to = as<bf16>(p.to)[row * p.stride + col];
-    float sum = as<const float>(p.from)[static_cast<i64>(row) * p.cols + col];
-    to = fromFloat<bf16>(p.accumulate ? toFloat(to) + sum : sum);
-  }
 }
 
 } // namespace qrt::device

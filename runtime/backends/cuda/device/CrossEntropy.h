@@ -8,11 +8,13 @@ namespace qrt::device {
 
 constexpr int kCrossEntropyThreads = 512;
 /// Of crossEntropyCluster: blocks of a cluster, vectors of 8 logits that a thread holds at most, rows that a cluster
-/// takes one after another, rows that are in shared memory or on their way to it at most.
+/// takes one after another, rows that are in shared memory or on their way to it.
 constexpr int kCrossEntropyBlocks = 8;
 constexpr int kCrossEntropyVectors = 8;
 constexpr int kCrossEntropyRows = 16;
 constexpr int kCrossEntropyStages = 3;
+/// Shared memory that a row takes in a block for each vector that a thread holds.
+constexpr int kCrossEntropyVectorBytes = 16 * kCrossEntropyThreads;
 
 /// logits and dlogits [rows, cols], rows `stride` and `dStride` apart; dlogits may be logits themselves, or absent.
 /// labels i32 [rows], losses f32 [rows], dloss f32 [].
@@ -20,21 +22,14 @@ struct CrossEntropyParams {
   Ptr logits, dlogits, labels, losses, dloss;
   i64 stride, dStride;
   int rows, cols;
-  /// Of crossEntropyCluster: columns of one block, a multiple of 8, and how many rows shared memory has room for.
-  int slice, stages;
+  /// Of crossEntropyCluster: columns of one block, a multiple of 8.
+  int slice;
 };
 
 /// loss f32 [] = sum of losses f32 [rows].
 struct SumLossesParams {
   Ptr losses, loss;
   int rows;
-};
-
-/// to [rows, cols] of bf16, rows `stride` apart, = (+=) from f32, without gaps.
-struct RoundSumsParams {
-  Ptr from, to;
-  i64 stride;
-  int rows, cols, accumulate;
 };
 
 } // namespace qrt::device

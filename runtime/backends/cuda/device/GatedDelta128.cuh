@@ -120,15 +120,11 @@ __device__ __forceinline__ void addOuter(float (&d)[64], const unsigned (&a)[16]
     product<128, Major::MN>(d, a + 4 * step, advanced(operand<Major::MN>(b, kPanel), step * 2048), 1);
 }
 
-/// Threads of a block of the scans: a warpgroup for each half of dv, and a warp that loads; where there are two, a
-/// whole warpgroup of which one warp loads, so that the others can have its registers.
-constexpr int delta128ScanThreads(int halves) { return halves > 1 ? 384 : 160; }
-
-/// Stages of what the scans read, filled by one thread of the last warp.
-constexpr int kDeltaStages = 3;
+/// Of the stages of the scans, which one thread of the last warp fills.
 struct Delta128Barriers {
-  Barrier full[kDeltaStages], empty[kDeltaStages];
+  Barrier full[kDelta128ScanStages], empty[kDelta128ScanStages];
 };
+static_assert(sizeof(Delta128Barriers) == kDelta128BarrierBytes);
 
 } // namespace qrt::device
 

@@ -18,6 +18,41 @@ constexpr int kDelta128StateBytes = 128 * 128 * 2;
 /// V': bf16 panels [half of dv] of [64 tokens, 64 of dv].
 constexpr int kDelta128ValueBytes = 64 * 128 * 2;
 
+/// Threads of blocks. Of the scans: a warpgroup for each half of dv, and a warp that loads; where there are two, a
+/// whole warpgroup of which one warp loads, so that the others can have its registers.
+constexpr int kDelta128PrepareThreads = 256, kDelta128GradThreads = 384;
+constexpr int delta128ScanThreads(int halves) { return halves > 1 ? 384 : 160; }
+
+/// Stages of the scans: what of a chunk a block has in shared memory, at which bytes. `halves` are those of dv. Panels
+/// begin on 1024 bytes.
+struct Delta128Stage {
+  int keys, queries, values, transform, scores, gates, bytes;
+};
+/// Without `out` there are no queries and scores.
+constexpr Delta128Stage delta128ScanStage(int halves, bool out) {
+  constexpr int kPanel = kDelta128MatrixBytes;
+  int values = out ? 4 * kPanel : 2 * kPanel, transform = values + halves * kPanel;
+  int gates = transform + (out ? 2 * kPanel : kPanel);
+  return {0, 2 * kPanel, values, transform, transform + kPanel, gates, gates + kDelta128GateBytes};
+}
+/// `values` are the rows of dO.
+constexpr Delta128Stage delta128ScanBackStage(int halves) { return delta128ScanStage(halves, true); }
+constexpr int kDelta128ScanStages = 3, kDelta128ScanBackStages = 2;
+
+/// Bytes of shared memory of a block.
+constexpr int kDelta128BarrierBytes = 2 * kDelta128ScanStages * 8;
+constexpr int kDelta128PrepareBytes = 105512, kDelta128GradBytes = 222440;
+/// Without `out`: also S and V' on their way out.
+constexpr int delta128ScanBytes(int halves, bool out) {
+  return kDelta128ScanStages * delta128ScanStage(halves, out).bytes + (out ? 0 : 3 * halves * kDelta128MatrixBytes) +
+         kDelta128BarrierBytes;
+}
+/// Also the gradient of S on its way out.
+constexpr int delta128ScanBackBytes(int halves) {
+  return kDelta128ScanBackStages * delta128ScanBackStage(halves).bytes + 2 * halves * kDelta128MatrixBytes +
+         kDelta128BarrierBytes;
+}
+
 struct Delta128Workspace {
   /// [documents] of four i32, the longest first: first token, end, first chunk, unused.
   Ptr order;

@@ -12,7 +12,6 @@
 
 namespace qrt::device {
 
-constexpr int kGradThreads = 384;
 /// What comes of a value head, in this order, each two panels; S and its gradient in halves of dv.
 enum Delta128Item { kItemState0, kItemState1, kItemDOut, kItemDV, kItemValues, kItemDState0, kItemDState1, kGradItems };
 constexpr int kGradSlots = 10;
@@ -32,6 +31,7 @@ struct Delta128GradShared {
   Delta128GradSums sums[2];
   Barrier full[kGradSlots], empty[kGradSlots], keysFull;
 };
+static_assert(sizeof(Delta128GradShared) == kDelta128GradBytes);
 
 /// The sum over the four lanes of a row.
 __device__ __forceinline__ float sumLanes(float x) {
@@ -201,7 +201,8 @@ __device__ __forceinline__ void storeDecayGradient(const Delta128GradSums &sums,
 
 /// Grid: K, maxChunks.
 template <typename TDBeta>
-__global__ void __launch_bounds__(kGradThreads, 1) gatedDelta128Grad(const __grid_constant__ Delta128GradParams p) {
+__global__ void __launch_bounds__(kDelta128GradThreads, 1)
+    gatedDelta128Grad(const __grid_constant__ Delta128GradParams p) {
   const DeltaShape &shape = p.shape;
   const Segments &docs = shape.docs;
   if (blockIdx.y >= segmentChunks(docs))
@@ -255,11 +256,14 @@ __global__ void __launch_bounds__(kGradThreads, 1) gatedDelta128Grad(const __gri
     endProducts();
     waitProducts();
     pin(d);
+    // Without the diagonal, which adds as much to its row of E as to its column.
     float scale = group == 0 ? shape.scale : 1.0f;
 #pragma unroll
-    for (int i = 0; i < 16; ++i)
-      *reinterpret_cast<unsigned *>(pairs + panelOffset(row + i % 2 * 8, i / 2 * 8 + t2)) =
-          packBf16(scale * d[2 * i], scale * d[2 * i + 1]);
+    for (int i = 0; i < 16; ++i) {
+      int r = row + i % 2 * 8, c = i / 2 * 8 + t2;
+      *reinterpret_cast<unsigned *>(pairs + panelOffset(r, c)) =
+          packBf16(c == r ? 0.0f : scale * d[2 * i], c + 1 == r ? 0.0f : scale * d[2 * i + 1]);
+    }
   }
 
   // Sums over the value heads: of dP . D or M, of dQ / scale, and of dK.
@@ -336,7 +340,6 @@ __global__ void __launch_bounds__(kGradThreads, 1) gatedDelta128Grad(const __gri
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
           int i = row + 8 * half, j = 8 * n + t2 + e, at = 4 * n + 2 * half + e;
-          // The diagonal's part in rows and columns is the same.
           bool counts = j <= i - group && real[half];
           float d = counts ? approximateExp2(gammas[half] - (e == 0 ? other.x : other.y)) : 0.0f;
           float product = e == 0 ? lowBf16(pair[half]) : highBf16(pair[half]);

@@ -5,7 +5,7 @@
 
 namespace qrt::device {
 
-constexpr int kPrepareThreads = 256;
+constexpr int kPrepareThreads = kDelta128PrepareThreads;
 /// Value heads worked on at once, a warp each.
 constexpr int kPrepareHeads = 3;
 /// Row length of the f32 matrices: rows begin on 16 bytes, columns of neighbouring rows in other banks.
@@ -21,6 +21,7 @@ struct Delta128PrepareShared {
   Barrier full;
   int counts[kPrepareThreads / 32];
 };
+static_assert(sizeof(Delta128PrepareShared) == kDelta128PrepareBytes);
 
 /// The documents in the order of the scans: the tiles of the segment table come with the most keys first, so the last
 /// tiles of the documents come with the longest document first.

@@ -6,24 +6,12 @@
 
 namespace qrt::device {
 
-/// A stage: what a chunk brings.
-template <int kHalves, int kOut> struct Delta128ScanStage {
-  static constexpr int kKeys = 0, kQueries = kKeys + 2 * kPanel, kValues = kQueries + (kOut ? 2 * kPanel : 0);
-  static constexpr int kTransform = kValues + kHalves * kPanel, kScores = kTransform + kPanel;
-  static constexpr int kGates = kOut ? kScores + kPanel : kScores, kBytes = kGates + kDelta128GateBytes;
-};
-/// Bytes of shared memory: the stages, of the gradient's scan also S and V' on their way out, and the barriers.
-template <int kHalves, int kOut> constexpr int delta128ScanBytes() {
-  return kDeltaStages * Delta128ScanStage<kHalves, kOut>::kBytes + (kOut ? 0 : 3 * kHalves * kPanel) +
-         static_cast<int>(sizeof(Delta128Barriers));
-}
-
 /// With kOut: O; without: S before each chunk, and V'. A block has kHalves halves of dv, a warpgroup each, and a warp
 /// that loads. Grid: W * (2 / kHalves), documents.
 template <int kHalves, int kOut>
 __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
     gatedDelta128Scan(const __grid_constant__ Delta128ScanParams p) {
-  using Stage = Delta128ScanStage<kHalves, kOut>;
+  constexpr Delta128Stage kStage = delta128ScanStage(kHalves, kOut);
   const DeltaShape &shape = p.shape;
   Delta128Document document = as<const Delta128Document>(p.workspace.order)[blockIdx.y];
   if (document.begin == document.end)
@@ -31,10 +19,10 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
   constexpr int kBlocks = 2 / kHalves;
   int head = blockIdx.x / kBlocks, firstHalf = blockIdx.x % kBlocks;
   int keyHead = head / (shape.valueHeads / shape.keyHeads), chunks = document.chunks();
-  unsigned char *stages = sharedMemory<unsigned char>(), *outgoing = stages + kDeltaStages * Stage::kBytes;
+  unsigned char *stages = sharedMemory<unsigned char>(), *outgoing = stages + kDelta128ScanStages * kStage.bytes;
   Delta128Barriers &barriers = *reinterpret_cast<Delta128Barriers *>(outgoing + (kOut ? 0 : 3 * kHalves * kPanel));
   if (threadIdx.x == 0) {
-    for (int i = 0; i < kDeltaStages; ++i) {
+    for (int i = 0; i < kDelta128ScanStages; ++i) {
       initBarrier(&barriers.full[i], 1);
       initBarrier(&barriers.empty[i], 4 * kHalves);
     }
@@ -48,24 +36,24 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
     if (threadIdx.x != 128 * kHalves)
       return;
     for (int c = 0; c < chunks; ++c) {
-      int slot = c % kDeltaStages, row = document.begin + c * kDeltaChunk;
-      unsigned char *stage = stages + slot * Stage::kBytes;
+      int slot = c % kDelta128ScanStages, row = document.begin + c * kDeltaChunk;
+      unsigned char *stage = stages + slot * kStage.bytes;
       Barrier *full = &barriers.full[slot];
-      wait(&barriers.empty[slot], (c / kDeltaStages + 1) & 1);
-      arriveAndExpect(full, Stage::kBytes);
+      wait(&barriers.empty[slot], (c / kDelta128ScanStages + 1) & 1);
+      arriveAndExpect(full, kStage.bytes);
       const unsigned char *matrices =
           delta128At(p.workspace.chunks, shape, document.firstChunk + c, head, kDelta128ChunkBytes);
       for (int i = 0; i < 2; ++i)
-        copyBox(stage + Stage::kKeys + i * kPanel, p.k, full, 64 * i, keyHead, row);
+        copyBox(stage + kStage.keys + i * kPanel, p.k, full, 64 * i, keyHead, row);
       for (int i = 0; i < kHalves; ++i)
-        copyBox(stage + Stage::kValues + i * kPanel, p.v, full, 64 * (firstHalf + i), head, row);
+        copyBox(stage + kStage.values + i * kPanel, p.v, full, 64 * (firstHalf + i), head, row);
       if constexpr (kOut) {
         for (int i = 0; i < 2; ++i)
-          copyBox(stage + Stage::kQueries + i * kPanel, p.q, full, 64 * i, keyHead, row);
-        copyBytes(stage + Stage::kTransform, matrices, kDelta128ChunkBytes, full);
+          copyBox(stage + kStage.queries + i * kPanel, p.q, full, 64 * i, keyHead, row);
+        copyBytes(stage + kStage.transform, matrices, kDelta128ChunkBytes, full);
       } else {
-        copyBytes(stage + Stage::kTransform, matrices, kDelta128MatrixBytes, full);
-        copyBytes(stage + Stage::kGates, matrices + 2 * kDelta128MatrixBytes, kDelta128GateBytes, full);
+        copyBytes(stage + kStage.transform, matrices, kDelta128MatrixBytes, full);
+        copyBytes(stage + kStage.gates, matrices + 2 * kDelta128MatrixBytes, kDelta128GateBytes, full);
       }
     }
     return;
@@ -78,14 +66,15 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
   unsigned char *outgoingState = outgoing + group * 3 * kPanel, *outgoingValues = outgoingState + 2 * kPanel;
   float state[64] = {};
   for (int c = 0; c < chunks; ++c) {
-    int slot = c % kDeltaStages, row = document.begin + c * kDeltaChunk, n = min(kDeltaChunk, document.end - row);
-    unsigned char *stage = stages + slot * Stage::kBytes, *values = stage + Stage::kValues + group * kPanel;
-    const float *gates = reinterpret_cast<const float *>(stage + Stage::kGates);
-    wait(&barriers.full[slot], c / kDeltaStages & 1);
+    int slot = c % kDelta128ScanStages, row = document.begin + c * kDeltaChunk,
+        n = min(kDeltaChunk, document.end - row);
+    unsigned char *stage = stages + slot * kStage.bytes, *values = stage + kStage.values + group * kPanel;
+    const float *gates = reinterpret_cast<const float *>(stage + kStage.gates);
+    wait(&barriers.full[slot], c / kDelta128ScanStages & 1);
     if (n < kDeltaChunk) {
       // Another document's rows, or rows of no meaning at all.
-      delta128ZeroRows(stage + Stage::kKeys, 2, n, threadIdx.x, 128 * kHalves);
-      delta128ZeroRows(stage + Stage::kValues, kHalves, n, threadIdx.x, 128 * kHalves);
+      delta128ZeroRows(stage + kStage.keys, 2, n, threadIdx.x, 128 * kHalves);
+      delta128ZeroRows(stage + kStage.values, kHalves, n, threadIdx.x, 128 * kHalves);
       fenceShared();
       syncThreads(1, 128 * kHalves);
     }
@@ -101,10 +90,10 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
     // K S, and Q S.
     float ks[32], out[32];
     beginProducts();
-    multiplyRows(ks, roundedState, stage + Stage::kKeys);
+    multiplyRows(ks, roundedState, stage + kStage.keys);
     endProducts();
     if constexpr (kOut) {
-      multiplyRows(out, roundedState, stage + Stage::kQueries);
+      multiplyRows(out, roundedState, stage + kStage.queries);
       endProducts();
     } else {
       if (elected)
@@ -132,7 +121,7 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
     }
     float added[32];
     beginProducts();
-    multiplyPanel<Major::K>(added, x, stage + Stage::kTransform, false);
+    multiplyPanel<Major::K>(added, x, stage + kStage.transform, false);
     endProducts();
     waitProducts();
     pin(added);
@@ -157,10 +146,10 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
     }
     beginProducts();
     if constexpr (kOut) {
-      multiplyPanel<Major::K>(out, roundedAdded, stage + Stage::kScores, true);
+      multiplyPanel<Major::K>(out, roundedAdded, stage + kStage.scores, true);
       endProducts();
     }
-    addOuter(state, toEnd, stage + Stage::kKeys);
+    addOuter(state, toEnd, stage + kStage.keys);
     endProducts();
     if constexpr (kOut) {
       waitProducts<1>();

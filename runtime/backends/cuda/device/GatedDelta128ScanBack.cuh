@@ -7,23 +7,11 @@
 
 namespace qrt::device {
 
-template <int kHalves> struct Delta128ScanBackStage {
-  static constexpr int kKeys = 0, kQueries = kKeys + 2 * kPanel, kDOut = kQueries + 2 * kPanel;
-  static constexpr int kTransform = kDOut + kHalves * kPanel, kScores = kTransform + kPanel;
-  static constexpr int kGates = kScores + kPanel, kBytes = kGates + kDelta128GateBytes;
-};
-/// Bytes of shared memory: two stages, dS on its way out, and the barriers.
-constexpr int kScanBackStages = 2;
-template <int kHalves> constexpr int delta128ScanBackBytes() {
-  return kScanBackStages * Delta128ScanBackStage<kHalves>::kBytes + 2 * kHalves * kPanel +
-         static_cast<int>(sizeof(Delta128Barriers));
-}
-
 /// Writes the gradient of S after each chunk, and dV. Blocks as in gatedDelta128Scan.
 template <int kHalves>
 __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
     gatedDelta128ScanBack(const __grid_constant__ Delta128ScanBackParams p) {
-  using Stage = Delta128ScanBackStage<kHalves>;
+  constexpr Delta128Stage kStage = delta128ScanBackStage(kHalves);
   const DeltaShape &shape = p.shape;
   Delta128Document document = as<const Delta128Document>(p.workspace.order)[blockIdx.y];
   if (document.begin == document.end)
@@ -31,10 +19,10 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
   constexpr int kBlocks = 2 / kHalves;
   int head = blockIdx.x / kBlocks, firstHalf = blockIdx.x % kBlocks;
   int keyHead = head / (shape.valueHeads / shape.keyHeads), chunks = document.chunks();
-  unsigned char *stages = sharedMemory<unsigned char>(), *outgoing = stages + kScanBackStages * Stage::kBytes;
+  unsigned char *stages = sharedMemory<unsigned char>(), *outgoing = stages + kDelta128ScanBackStages * kStage.bytes;
   Delta128Barriers &barriers = *reinterpret_cast<Delta128Barriers *>(outgoing + 2 * kHalves * kPanel);
   if (threadIdx.x == 0) {
-    for (int i = 0; i < kScanBackStages; ++i) {
+    for (int i = 0; i < kDelta128ScanBackStages; ++i) {
       initBarrier(&barriers.full[i], 1);
       initBarrier(&barriers.empty[i], 4 * kHalves);
     }
@@ -48,20 +36,20 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
     if (threadIdx.x != 128 * kHalves)
       return;
     for (int i = 0; i < chunks; ++i) {
-      int slot = i % kScanBackStages, c = chunks - 1 - i, row = document.begin + c * kDeltaChunk;
-      unsigned char *stage = stages + slot * Stage::kBytes;
+      int slot = i % kDelta128ScanBackStages, c = chunks - 1 - i, row = document.begin + c * kDeltaChunk;
+      unsigned char *stage = stages + slot * kStage.bytes;
       Barrier *full = &barriers.full[slot];
-      wait(&barriers.empty[slot], (i / kScanBackStages + 1) & 1);
-      arriveAndExpect(full, Stage::kBytes);
+      wait(&barriers.empty[slot], (i / kDelta128ScanBackStages + 1) & 1);
+      arriveAndExpect(full, kStage.bytes);
       for (int j = 0; j < 2; ++j)
-        copyBox(stage + Stage::kKeys + j * kPanel, p.k, full, 64 * j, keyHead, row);
+        copyBox(stage + kStage.keys + j * kPanel, p.k, full, 64 * j, keyHead, row);
       for (int j = 0; j < kHalves; ++j)
-        copyBox(stage + Stage::kDOut + j * kPanel, p.dOut, full, 64 * (firstHalf + j), head, row);
-      copyBytes(stage + Stage::kTransform,
+        copyBox(stage + kStage.values + j * kPanel, p.dOut, full, 64 * (firstHalf + j), head, row);
+      copyBytes(stage + kStage.transform,
                 delta128At(p.workspace.chunks, shape, document.firstChunk + c, head, kDelta128ChunkBytes),
                 kDelta128ChunkBytes, full);
       for (int j = 0; j < 2; ++j)
-        copyBox(stage + Stage::kQueries + j * kPanel, p.q, full, 64 * j, keyHead, row);
+        copyBox(stage + kStage.queries + j * kPanel, p.q, full, 64 * j, keyHead, row);
     }
     return;
   }
@@ -73,14 +61,14 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
   unsigned char *outgoingState = outgoing + group * 2 * kPanel;
   float dState[64] = {};
   for (int i = 0; i < chunks; ++i) {
-    int slot = i % kScanBackStages, c = chunks - 1 - i, row = document.begin + c * kDeltaChunk;
+    int slot = i % kDelta128ScanBackStages, c = chunks - 1 - i, row = document.begin + c * kDeltaChunk;
     int n = min(kDeltaChunk, document.end - row);
-    unsigned char *stage = stages + slot * Stage::kBytes, *dOutPanel = stage + Stage::kDOut + group * kPanel;
-    const float *gates = reinterpret_cast<const float *>(stage + Stage::kGates);
-    wait(&barriers.full[slot], i / kScanBackStages & 1);
+    unsigned char *stage = stages + slot * kStage.bytes, *dOutPanel = stage + kStage.values + group * kPanel;
+    const float *gates = reinterpret_cast<const float *>(stage + kStage.gates);
+    wait(&barriers.full[slot], i / kDelta128ScanBackStages & 1);
     if (n < kDeltaChunk) {
-      delta128ZeroRows(stage + Stage::kKeys, 4, n, threadIdx.x, 128 * kHalves);
-      delta128ZeroRows(stage + Stage::kDOut, kHalves, n, threadIdx.x, 128 * kHalves);
+      delta128ZeroRows(stage + kStage.keys, 4, n, threadIdx.x, 128 * kHalves);
+      delta128ZeroRows(stage + kStage.values, kHalves, n, threadIdx.x, 128 * kHalves);
       fenceShared();
       syncThreads(1, 128 * kHalves);
     }
@@ -97,8 +85,8 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
     // K dS', and P' dO.
     float dValues[32], read[32];
     beginProducts();
-    multiplyRows(read, roundedState, stage + Stage::kKeys);
-    multiplyPanel<Major::MN>(dValues, dOut, stage + Stage::kScores, false);
+    multiplyRows(read, roundedState, stage + kStage.keys);
+    multiplyPanel<Major::MN>(dValues, dOut, stage + kStage.scores, false);
     endProducts();
     if (elected)
       waitStoresRead();
@@ -136,9 +124,9 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
     }
     float dX[32];
     beginProducts();
-    multiplyPanel<Major::MN>(dX, rounded, stage + Stage::kTransform, false);
+    multiplyPanel<Major::MN>(dX, rounded, stage + kStage.transform, false);
     endProducts();
-    addOuter(dState, scaled, stage + Stage::kQueries);
+    addOuter(dState, scaled, stage + kStage.queries);
     endProducts();
     waitProducts<1>();
     pin(dX);
@@ -156,7 +144,7 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
       }
     }
     beginProducts();
-    addOuter(dState, y, stage + Stage::kKeys);
+    addOuter(dState, y, stage + kStage.keys);
     endProducts();
     // The warp's columns of dO were read by it alone.
     __syncwarp();

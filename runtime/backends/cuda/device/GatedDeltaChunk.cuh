@@ -9,8 +9,6 @@
 
 namespace qrt::device {
 
-constexpr int kDeltaChunk = 64;
-
 /// Row t of head `head`, at column 0.
 template <typename T> __device__ __forceinline__ T *deltaRow(const DeltaRows &rows, int t, int head) {
   return as<T>(rows.data) + t * rows.row + head * rows.head;

@@ -77,7 +77,9 @@ __device__ __forceinline__ void deltaGates(const GatedDeltaInputsParams &p, int 
 /// Four neighbours of bf16 as they are stored: a lane's share of a head.
 __device__ __forceinline__ uint2 loadFour(const bf16 *from) { return *reinterpret_cast<const uint2 *>(from); }
 __device__ __forceinline__ void storeFour(bf16 *to, const float (&x)[4]) {
-  *reinterpret_cast<uint2 *>(to) = make_uint2(packBf16(x[0], x[1]), packBf16(x[2], x[3]));
+  // As one number: it is stored at once.
+  *reinterpret_cast<unsigned long long *>(to) =
+      static_cast<unsigned long long>(packBf16(x[2], x[3])) << 32 | packBf16(x[0], x[1]);
 }
 __device__ __forceinline__ void unpackFour(uint2 pairs, float (&to)[4]) {
   to[0] = lowBf16(pairs.x), to[1] = highBf16(pairs.x), to[2] = lowBf16(pairs.y), to[3] = highBf16(pairs.y);
@@ -102,6 +104,16 @@ struct DeltaWindow {
   float weight[4][4];
   /// Inputs of the last three tokens, the latest last; zeros where they are not in the document.
   float before[3][4];
+
+  /// Of channel `channel`, x[k] to x[k + 3] being the inputs of the present token and the three before it.
+  template <int kCount>
+  __device__ __forceinline__ float convolve(const float (&x)[kCount][4], int k, int channel) const {
+    float u = weight[0][channel] * x[k][channel];
+#pragma unroll
+    for (int j = 1; j < 4; ++j)
+      u = fmaf(weight[j][channel], x[k + j][channel], u);
+    return u;
+  }
 
   __device__ __forceinline__ void clear() {
 #pragma unroll
@@ -135,10 +147,52 @@ struct DeltaWindow {
   }
 };
 
+/// kCount tokens of one document, all or none of them normalized; row k to `to` + k * row.
+template <int kCount>
+__device__ __forceinline__ void deltaTokens(DeltaWindow &window, const uint2 (&raw)[kCount], bool normalized, float eps,
+                                            bf16 *to, i64 row) {
+  float x[3 + kCount][4], c[kCount][4], squares[kCount];
+#pragma unroll
+  for (int i = 0; i < 3; ++i)
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+      x[i][j] = window.before[i][j];
+#pragma unroll
+  for (int k = 0; k < kCount; ++k) {
+    unpackFour(raw[k], x[3 + k]);
+    squares[k] = 0;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      float u = window.convolve(x, k, i);
+      c[k][i] = u * sigmoid(u);
+      squares[k] = fmaf(c[k][i], c[k][i], squares[k]);
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < 3; ++i)
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+      window.before[i][j] = x[kCount + i][j];
+  if (normalized) {
+#pragma unroll
+    for (int k = 0; k < kCount; ++k)
+      squares[k] = warpSum(squares[k]);
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) {
+      float norm = rsqrtf(squares[k] + eps);
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        c[k][i] *= norm;
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < kCount; ++k, to += row)
+    storeFour(to, c[k]);
+}
+
 /// Grid: a block for every four heads and one for the gates along x, 64 tokens along y.
 __global__ void __launch_bounds__(kDeltaInputThreads, 5)
     gatedDeltaInputsWide(const __grid_constant__ GatedDeltaInputsParams p) {
-  constexpr int kGroup = 4;
   int begin = blockIdx.y * kDeltaInputTokens, end = min(begin + kDeltaInputTokens, p.in.tokens);
   int live = min(end, segmentTokens(p.in.docs));
   if (blockIdx.x == gridDim.x - 1)
@@ -155,58 +209,38 @@ __global__ void __launch_bounds__(kDeltaInputThreads, 5)
 
   if (begin < live) {
     unsigned long long starts = documentStarts(p.in.docs, begin, live);
-    uint2 next[kGroup];
-    auto loadGroup = [&](int t) {
-#pragma unroll
-      for (int k = 0; k < kGroup; ++k)
-        next[k] = t + k < live ? loadFour(x + (t + k) * row) : make_uint2(0, 0);
-    };
-    loadGroup(begin);
     DeltaWindow window;
     window.load(p.in, channel, x, begin, starts & 1);
-    for (int t = begin; t < live; t += kGroup, starts >>= kGroup) {
-      uint2 raw[kGroup];
+    const bf16 *from = x + begin * row;
+    bf16 *to = y + begin * outRow;
+    bool normalized = section.part < 2;
+    // The next four tokens, where there are so many.
+    uint2 next[4];
+    auto loadNext = [&](int t) {
+      if (t + 4 > live)
+        return;
 #pragma unroll
-      for (int k = 0; k < kGroup; ++k)
-        raw[k] = next[k];
-      loadGroup(t + kGroup);
-      float c[kGroup][4], sums[kGroup];
-#pragma unroll
-      for (int k = 0; k < kGroup; ++k) {
+      for (int k = 0; k < 4; ++k, from += row)
+        next[k] = loadFour(from);
+    };
+    loadNext(begin);
+    for (int t = begin; t < live; t += 4, starts >>= 4) {
+      if (t + 4 <= live && (starts & 15) == 0) {
+        uint2 raw[4] = {next[0], next[1], next[2], next[3]};
+        loadNext(t + 4);
+        deltaTokens(window, raw, normalized, p.in.eps, to, outRow);
+        to += 4 * outRow;
+        continue;
+      }
+      int count = min(4, live - t);
+#pragma unroll 1
+      for (int k = 0; k < count; ++k, to += outRow) {
         if (starts >> k & 1)
           window.clear();
-        float now[4];
-        unpackFour(raw[k], now);
-        sums[k] = 0;
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          float u = window.weight[0][i] * window.before[0][i];
-          u = fmaf(window.weight[1][i], window.before[1][i], u);
-          u = fmaf(window.weight[2][i], window.before[2][i], u);
-          u = fmaf(window.weight[3][i], now[i], u);
-          c[k][i] = u * sigmoid(u);
-          sums[k] = fmaf(c[k][i], c[k][i], sums[k]);
-          window.before[0][i] = window.before[1][i];
-          window.before[1][i] = window.before[2][i];
-          window.before[2][i] = now[i];
-        }
+        uint2 raw[1] = {loadFour(x + (t + k) * row)};
+        deltaTokens(window, raw, normalized, p.in.eps, to, outRow);
       }
-      if (section.part < 2) {
-#pragma unroll
-        for (int k = 0; k < kGroup; ++k)
-          sums[k] = warpSum(sums[k]);
-#pragma unroll
-        for (int k = 0; k < kGroup; ++k) {
-          float norm = rsqrtf(sums[k] + p.in.eps);
-#pragma unroll
-          for (int i = 0; i < 4; ++i)
-            c[k][i] *= norm;
-        }
-      }
-#pragma unroll
-      for (int k = 0; k < kGroup; ++k)
-        if (t + k < live)
-          storeFour(y + (t + k) * outRow, c[k]);
+      loadNext(t + 4);
     }
   }
   for (int t = max(begin, live); t < end; ++t)

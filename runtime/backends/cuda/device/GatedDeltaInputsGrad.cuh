@@ -59,6 +59,7 @@ struct DeltaGradWalk {
   /// What is known of dx of the last three tokens, the latest last.
   float after[3][4];
   float dweight[4][4];
+  /// The row of dx that the present token completes: three before it.
   bf16 *dx;
   i64 dxRow;
   float eps;
@@ -80,7 +81,7 @@ struct DeltaGradWalk {
 #pragma unroll
     for (int i = 0; i < 3; ++i)
       if (int row = t - 3 + i; row >= first && row < limit)
-        storeFour(dx + row * dxRow, after[i]);
+        storeFour(dx + i * dxRow, after[i]);
     clearAfter();
     first = t;
   }
@@ -90,71 +91,57 @@ struct DeltaGradWalk {
     window.clear();
   }
 
-  /// The tokens t to t + kCount - 1, none but the first of which may begin a document. kOwn: they count for the
-  /// weight's gradient.
-  template <int kCount, bool kOwn>
-  __device__ __forceinline__ void advance(const uint2 (&rawX)[kCount], const uint2 (&rawDy)[kCount], int t) {
-    float x[3 + kCount][4], c[kCount][4], s[kCount][4], dy[kCount][4], squares[kCount], product[kCount];
+  /// The next token. kOwn: it counts for the weight's gradient. `writes`: the row that it completes is this warp's.
+  template <bool kOwn> __device__ __forceinline__ void advance(uint2 rawX, uint2 rawDy, bool writes) {
+    float x[4][4], c[4], s[4], dy[4], squares = 0, product = 0;
 #pragma unroll
     for (int i = 0; i < 3; ++i)
 #pragma unroll
       for (int j = 0; j < 4; ++j)
         x[i][j] = window.before[i][j];
+    unpackFour(rawX, x[3]);
+    unpackFour(rawDy, dy);
 #pragma unroll
-    for (int k = 0; k < kCount; ++k) {
-      unpackFour(rawX[k], x[3 + k]);
-      unpackFour(rawDy[k], dy[k]);
-      squares[k] = product[k] = 0;
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        float u = window.weight[0][i] * x[k][i];
-#pragma unroll
-        for (int j = 1; j < 4; ++j)
-          u = fmaf(window.weight[j][i], x[k + j][i], u);
-        s[k][i] = sigmoid(u);
-        c[k][i] = u * s[k][i];
-        squares[k] = fmaf(c[k][i], c[k][i], squares[k]);
-        product[k] = fmaf(c[k][i], dy[k][i], product[k]);
-      }
+    for (int i = 0; i < 4; ++i) {
+      float u = window.convolve(x, 0, i);
+      s[i] = sigmoid(u);
+      c[i] = u * s[i];
     }
     if (normalized) {
 #pragma unroll
-      for (int k = 0; k < kCount; ++k) {
-        squares[k] = warpSum(squares[k]);
-        product[k] = warpSum(product[k]);
-      }
-#pragma unroll
-      for (int k = 0; k < kCount; ++k) {
-        float norm = rsqrtf(squares[k] + eps), projection = product[k] * norm * norm;
-#pragma unroll
-        for (int i = 0; i < 4; ++i)
-          dy[k][i] = norm * (dy[k][i] - c[k][i] * projection);
-      }
-    }
-#pragma unroll
-    for (int k = 0; k < kCount; ++k) {
-      float out[4];
-#pragma unroll
       for (int i = 0; i < 4; ++i) {
-        float du = dy[k][i] * (s[k][i] + c[k][i] * (1.0f - s[k][i]));
-        if constexpr (kOwn) {
-#pragma unroll
-          for (int j = 0; j < 4; ++j)
-            dweight[j][i] = fmaf(du, x[k + j][i], dweight[j][i]);
-        }
-        out[i] = fmaf(window.weight[0][i], du, after[0][i]);
-        after[0][i] = fmaf(window.weight[1][i], du, after[1][i]);
-        after[1][i] = fmaf(window.weight[2][i], du, after[2][i]);
-        after[2][i] = window.weight[3][i] * du;
+        squares = fmaf(c[i], c[i], squares);
+        product = fmaf(c[i], dy[i], product);
       }
-      if (t + k - 3 >= first)
-        storeFour(dx + (t + k - 3) * dxRow, out);
+      squares = warpSum(squares);
+      product = warpSum(product);
+      float norm = rsqrtf(squares + eps), projection = product * norm * norm;
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        dy[i] = norm * (dy[i] - c[i] * projection);
     }
+    float out[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      float du = dy[i] * (s[i] + c[i] * (1.0f - s[i]));
+      if constexpr (kOwn) {
+#pragma unroll
+        for (int j = 0; j < 4; ++j)
+          dweight[j][i] = fmaf(du, x[j][i], dweight[j][i]);
+      }
+      out[i] = fmaf(window.weight[0][i], du, after[0][i]);
+      after[0][i] = fmaf(window.weight[1][i], du, after[1][i]);
+      after[1][i] = fmaf(window.weight[2][i], du, after[2][i]);
+      after[2][i] = window.weight[3][i] * du;
+    }
+    if (writes)
+      storeFour(dx, out);
+    dx += dxRow;
 #pragma unroll
     for (int i = 0; i < 3; ++i)
 #pragma unroll
       for (int j = 0; j < 4; ++j)
-        window.before[i][j] = x[kCount + i][j];
+        window.before[i][j] = x[i + 1][j];
   }
 };
 
@@ -163,10 +150,11 @@ __device__ __forceinline__ void deltaGradHead(const GatedDeltaInputsGradParams &
                                               int begin, int end, int live, DeltaGradWalk &walk) {
   int lane = threadIdx.x % 32, channel = section.channel + 4 * lane, tokens = segmentTokens(p.in.docs);
   const HeadTensor &cotangent = section.part == 0 ? p.dq : section.part == 1 ? p.dk : p.dv;
-  const bf16 *x = as<const bf16>(p.in.qkv.data) + channel;
-  const bf16 *dy = headRow<const bf16>(cotangent, 0, section.head) + 4 * lane;
   i64 xRow = p.in.qkv.row, dyRow = cotangent.row;
-  walk.dx = as<bf16>(p.dqkv.data) + channel;
+  const bf16 *x = as<const bf16>(p.in.qkv.data) + channel + begin * xRow;
+  const bf16 *dy = headRow<const bf16>(cotangent, begin, section.head) + 4 * lane;
+  bf16 *dx = as<bf16>(p.dqkv.data) + channel;
+  walk.dx = dx + (begin - 3) * p.dqkv.row;
   walk.dxRow = p.dqkv.row;
   walk.eps = p.in.eps;
   walk.normalized = section.part < 2;
@@ -180,53 +168,55 @@ __device__ __forceinline__ void deltaGradHead(const GatedDeltaInputsGradParams &
 
   if (begin < live) {
     unsigned long long starts = documentStarts(p.in.docs, begin, live);
-    // The next two pairs of tokens: each is loaded again as soon as it is taken.
-    uint2 nextX[2][2], nextDy[2][2];
-    auto loadPair = [&](int pair, int t) {
-#pragma unroll
-      for (int k = 0; k < 2; ++k)
-        if (t + k < live) {
-          nextX[pair][k] = loadFour(x + (t + k) * xRow);
-          nextDy[pair][k] = loadFour(dy + (t + k) * dyRow);
-        }
+    walk.window.load(p.in, channel, x - begin * xRow, begin, starts & 1);
+    // The next four tokens, where there are so many: each is loaded again as soon as it is taken.
+    uint2 nextX[4], nextDy[4];
+    const bf16 *aheadX = x, *aheadDy = dy;
+    auto load = [&](int i) {
+      nextX[i] = loadFour(aheadX);
+      nextDy[i] = loadFour(aheadDy);
+      aheadX += xRow, aheadDy += dyRow;
     };
-    loadPair(0, begin);
-    loadPair(1, begin + 2);
-    walk.window.load(p.in, channel, x, begin, starts & 1);
-    for (int four = begin; four < live; four += 4) {
+    auto loadGroup = [&](int t) {
+      if (t + 4 > live)
+        return;
 #pragma unroll
-      for (int pair = 0; pair < 2; ++pair, starts >>= 2) {
-        int t = four + 2 * pair;
-        if (t >= live)
-          break;
-        const uint2 x2[2] = {nextX[pair][0], nextX[pair][1]}, dy2[2] = {nextDy[pair][0], nextDy[pair][1]};
-        loadPair(pair, t + 4);
-        if (starts & 1)
-          walk.start(t);
-        if (t + 1 < live && !(starts & 2)) {
-          walk.advance<2, true>(x2, dy2, t);
-          continue;
+      for (int i = 0; i < 4; ++i)
+        load(i);
+    };
+    loadGroup(begin);
+    for (int t = begin; t < live; t += 4, starts >>= 4) {
+      if (t + 4 <= live && (starts & 15) == 0 && t - 3 >= walk.first) {
+        bool more = t + 8 <= live;
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          uint2 rawX = nextX[i], rawDy = nextDy[i];
+          if (more)
+            load(i);
+          walk.advance<true>(rawX, rawDy, true);
         }
-#pragma unroll 1
-        for (int k = 0; k < 2 && t + k < live; ++k) {
-          const uint2 x1[1] = {k ? x2[1] : x2[0]}, dy1[1] = {k ? dy2[1] : dy2[0]};
-          if (k)
-            walk.start(t + 1);
-          walk.advance<1, true>(x1, dy1, t + k);
-        }
+        continue;
       }
+      int count = min(4, live - t);
+#pragma unroll 1
+      for (int i = 0; i < count; ++i) {
+        if (starts >> i & 1)
+          walk.start(t + i);
+        i64 row = t + i - begin;
+        walk.advance<true>(loadFour(x + row * xRow), loadFour(dy + row * dyRow), t + i - 3 >= walk.first);
+      }
+      loadGroup(t + 4);
     }
     // The tokens after the last that are still in its document: their cotangents belong to rows of this warp too.
     int t = live;
 #pragma unroll 1
     for (; t < live + 3 && t < tokens && documentOf(p.in.docs, t) == documentOf(p.in.docs, t - 1); ++t) {
-      const uint2 x1[1] = {loadFour(x + t * xRow)}, dy1[1] = {loadFour(dy + t * dyRow)};
-      walk.advance<1, false>(x1, dy1, t);
+      walk.advance<false>(loadFour(x + (t - begin) * xRow), loadFour(dy + (t - begin) * dyRow), t - 3 >= walk.first);
     }
     walk.finish(t, live);
   }
   for (int t = max(begin, live); t < end; ++t)
-    *reinterpret_cast<uint2 *>(walk.dx + t * walk.dxRow) = make_uint2(0, 0);
+    *reinterpret_cast<uint2 *>(dx + t * p.dqkv.row) = make_uint2(0, 0);
 }
 
 /// Grid: heads, and one block for every 32 heads of the gates, along x; 256 tokens along y.

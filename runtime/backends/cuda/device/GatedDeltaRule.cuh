@@ -12,12 +12,6 @@
 
 namespace qrt::device {
 
-constexpr int kDeltaThreads = 256;
-/// Row length of a [64, 64] matrix in shared memory.
-constexpr int kDeltaPitch = kDeltaChunk + 1;
-/// Columns of dv that a block of the scans takes.
-constexpr int kDeltaSlice = 32;
-
 /// store(i, j, sum over p of a(i, p) b(p, j)) for i < m, j < n, by the whole block, each thread a tile of kRows x kCols
 /// at a time. a and b are only called inside their bounds.
 template <int kRows, int kCols, typename A, typename B, typename Store>
@@ -67,8 +61,6 @@ __device__ __forceinline__ float *deltaGates(const DeltaShape &shape, const Delt
 __device__ __forceinline__ float *deltaRow(Ptr data, const DeltaShape &shape, int t, int head, int width) {
   return as<float>(data) + (static_cast<i64>(t) * shape.valueHeads + head) * width;
 }
-
-constexpr int kDeltaPrepareFloats = (kDeltaGates + 2 * kDeltaPitch) * kDeltaChunk;
 
 /// Gates, T and P of a chunk and value head. Grid: maxChunks, W.
 template <typename T, typename TBeta>
@@ -148,11 +140,6 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaPrepare(const __grid_
     deltaProduct<4, 4>(n, n, shape.dk, query, keyT, [&](int i, int j, float sum) {
       scores[i * kDeltaChunk + j] = j <= i ? sum * deltaDecay(gates, i, j) : 0.0f;
     });
-}
-
-/// Floats of shared memory of the scans.
-constexpr int deltaScanFloats(int dk) {
-  return dk * kDeltaSlice + 2 * kDeltaChunk * (kDeltaSlice + 1) + kDeltaGates * kDeltaChunk;
 }
 
 /// The chunks of a document in order. Writes out, or states, values and residuals. Grid: documents, W, slices of dv.
@@ -299,11 +286,6 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaScanBack(const __grid
         });
     __syncthreads();
   }
-}
-
-/// Floats of shared memory of gatedDeltaGrad.
-constexpr int deltaGradFloats(int dk) {
-  return 4 * kDeltaChunk * kDeltaPitch + kDeltaChunk * (dk + 1) + (kDeltaGates + 3) * kDeltaChunk + kDeltaThreads / 32;
 }
 
 /// sums[i] (+)= sum over d of matrix [i, d] other(i, d), a warp a row.

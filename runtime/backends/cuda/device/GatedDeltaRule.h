@@ -6,6 +6,14 @@
 
 namespace qrt::device {
 
+/// Threads of a block of the general functions.
+constexpr int kDeltaThreads = 256;
+constexpr int kDeltaChunk = 64;
+/// Row length of a [64, 64] matrix in shared memory.
+constexpr int kDeltaPitch = kDeltaChunk + 1;
+/// Columns of dv that a block of the scans takes.
+constexpr int kDeltaSlice = 32;
+
 /// Rows of heads: [T, heads, width] or, of gates, [T, heads]. Strides in elements.
 struct DeltaRows {
   Ptr data;
@@ -35,6 +43,15 @@ struct DeltaWorkspace {
 };
 
 enum DeltaGate { kDeltaBeta, kDeltaDecay, kDeltaToEnd, kDeltaHigh, kDeltaLow, kDeltaGates };
+
+/// Floats of shared memory.
+constexpr int kDeltaPrepareFloats = (kDeltaGates + 2 * kDeltaPitch) * kDeltaChunk;
+constexpr int deltaScanFloats(int dk) {
+  return dk * kDeltaSlice + 2 * kDeltaChunk * (kDeltaSlice + 1) + kDeltaGates * kDeltaChunk;
+}
+constexpr int deltaGradFloats(int dk) {
+  return 4 * kDeltaChunk * kDeltaPitch + kDeltaChunk * (dk + 1) + (kDeltaGates + 3) * kDeltaChunk + kDeltaThreads / 32;
+}
 
 struct DeltaPrepareParams {
   DeltaShape shape;

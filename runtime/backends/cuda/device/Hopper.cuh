@@ -118,15 +118,31 @@ __device__ __forceinline__ void clusterArrive() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }
 __device__ __forceinline__ void clusterWait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
-/// Stores where `shared` of this block lies in the block of that rank.
-__device__ __forceinline__ void storeToBlock(float2 *shared, unsigned rank, float2 value) {
+/// Stores where `shared` of this block lies in the block of that rank; its eight bytes count there for `barrier`.
+__device__ __forceinline__ void sendToBlock(float2 *shared, Barrier *barrier, unsigned rank, float2 value) {
   asm volatile("{\n"
-               ".reg .b32 remote;\n"
-               "mapa.shared::cluster.u32 remote, %0, %1;\n"
-               "st.shared::cluster.v2.f32 [remote], {%2, %3};\n"
+               ".reg .b32 to, counting;\n"
+               "mapa.shared::cluster.u32 to, %0, %2;\n"
+               "mapa.shared::cluster.u32 counting, %1, %2;\n"
+               "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.f32 [to], {%3, %4}, [counting];\n"
                "}\n" ::"r"(sharedAddress(shared)),
-               "r"(rank), "f"(value.x), "f"(value.y)
+               "r"(sharedAddress(barrier)), "r"(rank), "f"(value.x), "f"(value.y)
                : "memory");
+}
+
+/// As wait(), where bytes of other blocks count.
+__device__ __forceinline__ void waitForBlocks(Barrier *barrier, unsigned parity) {
+  unsigned done;
+  do {
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
+                 "selp.b32 %0, 1, 0, p;\n"
+                 "}\n"
+                 : "=r"(done)
+                 : "r"(sharedAddress(barrier)), "r"(parity)
+                 : "memory");
+  } while (!done);
 }
 
 // Matrices of 8 x 8 bf16 between the registers of a warp and shared memory, four at once: lane 8 i + r gives the

@@ -81,10 +81,10 @@ template <int N> __device__ __forceinline__ void unpack(const Piece<float, N> &p
 /// Before a piece is unpacked a second time: keeps the compiler from holding what it unpacked the first time in
 /// registers.
 template <typename T, int N> __device__ __forceinline__ void keepPacked(Piece<T, N> &piece) {
-  if constexpr (N > 1) {
+  if constexpr (N > 1 && sizeof(T) < 4) {
 #pragma unroll
-    for (int i = 0; i < static_cast<int>(N * sizeof(T) / 16); ++i)
-      asm volatile("" : "+r"(piece.raw[i].x), "+r"(piece.raw[i].y), "+r"(piece.raw[i].z), "+r"(piece.raw[i].w));
+    for (uint4 &raw : piece.raw)
+      asm volatile("" : "+r"(raw.x), "+r"(raw.y), "+r"(raw.z), "+r"(raw.w));
   }
 }
 

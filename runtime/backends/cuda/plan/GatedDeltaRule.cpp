@@ -8,19 +8,7 @@
 namespace qrt::cuda {
 namespace {
 
-// As in device/GatedDeltaRule.cuh.
-constexpr uint32_t kThreads = 256;
-constexpr int64_t kPitch = kChunkTokens + 1, kSlice = 32;
-constexpr int64_t kPrepareFloats = (device::kDeltaGates + 2 * kPitch) * kChunkTokens;
 constexpr std::string_view kSource = "GatedDeltaRule.cuh";
-
-constexpr int64_t scanFloats(int64_t dk) {
-  return dk * kSlice + 2 * kChunkTokens * (kSlice + 1) + device::kDeltaGates * kChunkTokens;
-}
-constexpr int64_t gradFloats(int64_t dk) {
-  return 4 * kChunkTokens * kPitch + kChunkTokens * (dk + 1) + (device::kDeltaGates + 3) * kChunkTokens + kThreads / 32;
-}
-constexpr uint32_t floatBytes(int64_t floats) { return static_cast<uint32_t>(floats * 4); }
 
 /// [T, heads, width] or [T, heads].
 device::DeltaRows rowsOf(const Tensor &tensor) {
@@ -66,13 +54,14 @@ public:
                                       rowsOf(call_.args[kBeta]),
                                       rowsOf(inverseIn),
                                       rowsOf(inverseOut)};
-    launch(instance("gatedDeltaPrepare", {type_, call_.args[kBeta].shape.dtype}), chunkGrid(), kPrepareFloats, params);
+    launch(instance("gatedDeltaPrepare", {type_, call_.args[kBeta].shape.dtype}), chunkGrid(),
+           device::kDeltaPrepareFloats, params);
   }
 
   void scan(const Tensor &out) {
     device::DeltaScanParams params{
         shape_, workspace_, rowsOf(call_.args[kQ]), rowsOf(call_.args[kK]), rowsOf(call_.args[kV]), rowsOf(out)};
-    launch(instance("gatedDeltaScan", {type_}), documentGrid(), scanFloats(dk_), params);
+    launch(instance("gatedDeltaScan", {type_}), documentGrid(), device::deltaScanFloats(int32(dk_)), params);
   }
 
   void gradient(const Tensor &dOut, const Tensor &dQ, const Tensor &dK, const Tensor &dV, const Tensor &dG,
@@ -85,11 +74,11 @@ public:
     workspace_.stateGradients = floats(chunks_ * valueHeads_ * dk_ * dv_);
     workspace_.dX = floats(rows * dv_);
     device::DeltaRows q = rowsOf(call_.args[kQ]), k = rowsOf(call_.args[kK]);
-    launch(instance("gatedDeltaScanBack", {type_}), documentGrid(), scanFloats(dk_),
+    launch(instance("gatedDeltaScanBack", {type_}), documentGrid(), device::deltaScanFloats(int32(dk_)),
            device::DeltaScanBackParams{shape_, workspace_, q, k, rowsOf(dOut), rowsOf(dV)});
     workspace_.dQ = floats(rows * dk_);
     workspace_.dK = floats(rows * dk_);
-    launch(instance("gatedDeltaGrad", {type_, dBeta.shape.dtype}), chunkGrid(), gradFloats(dk_),
+    launch(instance("gatedDeltaGrad", {type_, dBeta.shape.dtype}), chunkGrid(), device::deltaGradFloats(int32(dk_)),
            device::DeltaGradParams{shape_, workspace_, q, k, rowsOf(dOut), rowsOf(dG), rowsOf(dBeta)});
     launch(instance("gatedDeltaReduce", {type_}), {static_cast<uint32_t>(std::min<int64_t>(tokens_, 4096))}, 0,
            device::DeltaReduceParams{shape_, workspace_, rowsOf(dQ), rowsOf(dK)});
@@ -99,10 +88,12 @@ private:
   DevicePtr floats(int64_t count) { return plan_.workspace(count * 4); }
   Dim3 chunkGrid() const { return {static_cast<uint32_t>(chunks_), static_cast<uint32_t>(valueHeads_)}; }
   Dim3 documentGrid() const {
-    return {static_cast<uint32_t>(call_.bucket.documents), static_cast<uint32_t>(valueHeads_), ceilDiv(dv_, kSlice)};
+    return {static_cast<uint32_t>(call_.bucket.documents), static_cast<uint32_t>(valueHeads_),
+            ceilDiv(dv_, device::kDeltaSlice)};
   }
   template <typename Params> void launch(std::string function, Dim3 grid, int64_t floats, const Params &params) {
-    plan_.launch(kSource, std::move(function), grid, {kThreads}, floatBytes(floats), params);
+    plan_.launch(kSource, std::move(function), grid, {device::kDeltaThreads}, static_cast<uint32_t>(floats * 4),
+                 params);
   }
 
   const Call &call_;
@@ -160,7 +151,8 @@ public:
     assert(tail <= device::kDeltaTails);
     plan_
         .launch("GatedDelta128Prepare.cuh", instance("gatedDelta128Prepare", {call_.args[kBeta].shape.dtype}),
-                {static_cast<uint32_t>(keyHeads_), static_cast<uint32_t>(chunks_)}, {256}, kPrepareBytes, params)
+                {static_cast<uint32_t>(keyHeads_), static_cast<uint32_t>(chunks_)}, {device::kDelta128PrepareThreads},
+                device::kDelta128PrepareBytes, params)
         .map(headMap(call_.args[kQ], offsetof(device::Delta128PrepareParams, q)))
         .map(headMap(call_.args[kK], offsetof(device::Delta128PrepareParams, k)));
   }
@@ -175,11 +167,9 @@ public:
     params.workspace = workspace_;
     params.out = rowsOf(out);
     bool makesOut = static_cast<bool>(out);
-    int64_t stage = (makesOut ? 6 : 3) * kPanel + halves_ * kPanel + device::kDelta128GateBytes;
-    int64_t bytes = 3 * stage + (makesOut ? 0 : 3 * halves_ * kPanel) + kBarrierBytes;
     plan_
         .launch("GatedDelta128Scan.cuh", instance("gatedDelta128Scan", {}, {halves_, makesOut}), scanGrid(),
-                {scanThreads()}, static_cast<uint32_t>(bytes), params)
+                {scanThreads()}, static_cast<uint32_t>(device::delta128ScanBytes(int32(halves_), makesOut)), params)
         .map(headMap(call_.args[kQ], offsetof(device::Delta128ScanParams, q)))
         .map(headMap(call_.args[kK], offsetof(device::Delta128ScanParams, k)))
         .map(headMap(call_.args[kV], offsetof(device::Delta128ScanParams, v)));
@@ -191,11 +181,9 @@ public:
     params.shape = shape_;
     params.workspace = workspace_;
     params.dV = rowsOf(dV);
-    int64_t stage = (6 + halves_) * kPanel + device::kDelta128GateBytes;
-    int64_t bytes = 2 * stage + 2 * halves_ * kPanel + kBarrierBytes;
     plan_
         .launch("GatedDelta128ScanBack.cuh", instance("gatedDelta128ScanBack", {}, {halves_}), scanGrid(),
-                {scanThreads()}, static_cast<uint32_t>(bytes), params)
+                {scanThreads()}, static_cast<uint32_t>(device::delta128ScanBackBytes(int32(halves_))), params)
         .map(headMap(call_.args[kQ], offsetof(device::Delta128ScanBackParams, q)))
         .map(headMap(call_.args[kK], offsetof(device::Delta128ScanBackParams, k)))
         .map(headMap(dOut, offsetof(device::Delta128ScanBackParams, dOut)));
@@ -212,7 +200,8 @@ public:
     params.dBeta = rowsOf(dBeta);
     plan_
         .launch("GatedDelta128Grad.cuh", instance("gatedDelta128Grad", {dBeta.shape.dtype}),
-                {static_cast<uint32_t>(keyHeads_), static_cast<uint32_t>(chunks_)}, {384}, kGradBytes, params)
+                {static_cast<uint32_t>(keyHeads_), static_cast<uint32_t>(chunks_)}, {device::kDelta128GradThreads},
+                device::kDelta128GradBytes, params)
         .map(headMap(call_.args[kQ], offsetof(device::Delta128GradParams, q)))
         .map(headMap(call_.args[kK], offsetof(device::Delta128GradParams, k)))
         .map(headMap(dOut, offsetof(device::Delta128GradParams, dOut)))
@@ -220,12 +209,6 @@ public:
   }
 
 private:
-  static constexpr int64_t kPanel = device::kDelta128MatrixBytes, kBarrierBytes = 48;
-  /// sizeof(Delta128PrepareShared).
-  static constexpr uint32_t kPrepareBytes = 105512;
-  /// sizeof(Delta128GradShared).
-  static constexpr uint32_t kGradBytes = 222440;
-
   /// Boxes of 64 tokens, one head and 64 columns.
   static TensorMapSpec headMap(const Tensor &tensor, size_t offset) {
     TensorMapSpec map;
@@ -233,7 +216,9 @@ private:
     map.base = tensor.data;
     map.rank = 3;
     map.dims = {128, static_cast<uint64_t>(tensor.dim(1)), static_cast<uint64_t>(tensor.dim(0))};
-    map.strides = {static_cast<uint64_t>(tensor.stride(1) * 2), static_cast<uint64_t>(tensor.stride(0) * 2)};
+    // The stride of a dimension of 1 says nothing, but must still be a possible one.
+    auto bytes = [&](int axis) { return static_cast<uint64_t>(tensor.dim(axis) > 1 ? tensor.stride(axis) * 2 : 256); };
+    map.strides = {bytes(1), bytes(0)};
     map.box = {64, 1, 64};
     map.swizzle = TensorMapSpec::Swizzle::Bytes128;
     return map;
@@ -241,7 +226,7 @@ private:
   Dim3 scanGrid() const {
     return {static_cast<uint32_t>(valueHeads_ * (2 / halves_)), static_cast<uint32_t>(call_.bucket.documents)};
   }
-  uint32_t scanThreads() const { return halves_ > 1 ? 384 : 160; }
+  uint32_t scanThreads() const { return static_cast<uint32_t>(device::delta128ScanThreads(int32(halves_))); }
 
   const Call &call_;
   KernelPlan &plan_;

@@ -14,10 +14,7 @@ constexpr int64_t kTileRows = 2048;
 
 /// Columns from which on a cluster shares a row. Rows of fewer stay in the second-level cache between two readings.
 constexpr int64_t kClusterCols = 65536;
-constexpr int64_t kMostClusterCols =
-    int64_t{8} * device::kCrossEntropyBlocks * device::kCrossEntropyThreads * device::kCrossEntropyVectors;
-/// Dynamic shared memory of crossEntropyCluster.
-constexpr int64_t kMostSliceBytes = 224 << 10;
+constexpr int64_t kVectorCols = int64_t{8} * device::kCrossEntropyBlocks * device::kCrossEntropyThreads;
 
 /// Rows [start, start + rows) of a matrix or a vector.
 Tensor rowsOf(Tensor tensor, int64_t start, int64_t rows) {
@@ -34,7 +31,7 @@ Tensor denseTensor(DType dtype, std::initializer_list<int64_t> dims, DevicePtr d
 void planRows(const Tensor &logits, const Tensor &dlogits, const Tensor &labels, const Tensor &losses, DevicePtr dloss,
               KernelPlan &plan) {
   int64_t rows = logits.dim(0), cols = logits.dim(1);
-  DType from = logits.shape.dtype, to = dlogits ? dlogits.shape.dtype : from;
+  DType md = logits.shape.dtype;
   device::CrossEntropyParams params{logits.data,
                                     dlogits.data,
                                     labels.data,
@@ -44,22 +41,20 @@ void planRows(const Tensor &logits, const Tensor &dlogits, const Tensor &labels,
                                     dlogits ? dlogits.stride(0) : 0,
                                     int32(rows),
                                     int32(cols),
-                                    0,
                                     0};
   bool vectors = hasVectors(logits) && (!dlogits || hasVectors(dlogits));
-  if (dlogits && vectors && from == DType::BF16 && to == DType::BF16 && cols >= kClusterCols &&
-      cols <= kMostClusterCols) {
-    int64_t slice = ceilDiv(cols, 8 * device::kCrossEntropyBlocks) * int64_t{8}, bytes = (slice * 2 + 127) / 128 * 128;
-    params.slice = int32(slice);
-    params.stages = int32(std::min<int64_t>(device::kCrossEntropyStages, kMostSliceBytes / bytes));
-    plan.launch("CrossEntropy.cuh", "crossEntropyCluster",
+  if (dlogits && vectors && md == DType::BF16 && cols >= kClusterCols &&
+      cols <= kVectorCols * device::kCrossEntropyVectors) {
+    int vectors = int32(ceilDiv(cols, kVectorCols));
+    params.slice = int32(ceilDiv(cols, 8 * device::kCrossEntropyBlocks) * int64_t{8});
+    plan.launch("CrossEntropy.cuh", instance("crossEntropyCluster", {}, {vectors}),
                 {ceilDiv(rows, device::kCrossEntropyRows) * device::kCrossEntropyBlocks}, {kThreads},
-                static_cast<uint32_t>(params.stages * bytes), params)
+                static_cast<uint32_t>(device::kCrossEntropyStages * vectors * device::kCrossEntropyVectorBytes), params)
         .cluster = device::kCrossEntropyBlocks;
     return;
   }
-  int64_t width = vectors ? 16 / byteSize(from) : 1;
-  plan.launch("CrossEntropy.cuh", instance("crossEntropy", {from, to}, {width, dlogits ? 1 : 0}),
+  int64_t width = vectors ? 16 / byteSize(md) : 1;
+  plan.launch("CrossEntropy.cuh", instance("crossEntropy", {md}, {width, dlogits ? 1 : 0}),
               {static_cast<uint32_t>(int32(rows))}, {kThreads}, 0, params);
 }
 
