@@ -15,7 +15,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-epochs=8
+epochs=4
 replace=0
 usage() { sed -n '4,14s/^# \{0,1\}//p' tools/demo.sh; }
 wrong_usage() {
@@ -72,8 +72,8 @@ stage "pack" "$qrun" pack demo/tokens --out demo/packed --seq-len 2048 --overflo
 stage "pack held-out" "$qrun" pack demo/eval-tokens --out demo/eval-packed --seq-len 2048 --overflow split
 stage "import" "$qcc" import data/demo --dtype f32 -o demo/qwen.mlir
 stage "compile" "$qcc" build demo/qwen.mlir -o demo/qwen.qprog --data demo/packed --explain
-stage "train" "$qrun" train --program demo/qwen.qprog --data demo/packed --eval-data demo/eval-packed --eval-every 100 \
-  --scratch --tokenizer data/tokenizer --out demo/run --epochs "$epochs" --lr 2e-3 --warmup 40 --weight-decay 0.1 --beta2 0.95 --seed 1
+stage "train" "$qrun" train --program demo/qwen.qprog --data demo/packed --eval-data demo/eval-packed --eval-every 60 \
+  --scratch --tokenizer data/tokenizer --out demo/run --epochs "$epochs" --lr 2e-3 --warmup 60 --weight-decay 0.1 --beta2 0.95 --seed 1
 stage "evaluate the export" "$qrun" eval --program demo/qwen.qprog --data demo/eval-packed --weights demo/run/checkpoint
 
 printf '\n== result\n'
