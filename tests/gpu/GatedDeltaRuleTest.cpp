@@ -221,6 +221,12 @@ TEST(GatedDeltaRuleOnGpuWide, AllHeads) {
   Runs(c).againstCpu(kTensorCores);
 }
 
+// More chunks and key heads than multiprocessors: blocks take several.
+TEST(GatedDeltaRuleOnGpuWide, ManyChunks) {
+  Case c(PackedRow({700, 1, 450}, 9), {16, 16, 128, 128}, DType::BF16, Decay::Mixed, 95, DType::F32, 8);
+  Runs(c).againstCpu(kTensorCores);
+}
+
 TEST(GatedDeltaRuleOnGpuWide, RandomLengths) {
   std::mt19937 random(testSeed());
   std::vector<int64_t> lengths;

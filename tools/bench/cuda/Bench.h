@@ -42,6 +42,8 @@ struct Benchmark {
   int64_t bytes = 0;
   /// Times this device function of the call alone; empty: the whole call.
   std::string only = {};
+  /// Also the time of each work alone.
+  bool eachWork = false;
 };
 
 /// One function a file of this folder, listed in Main.cpp.

@@ -34,6 +34,7 @@ void qrt::cuda::bench::gatedDeltaRuleBenchmarks(std::vector<Benchmark> &benchmar
                           bucket,
                           row.lengths,
                           0});
+    benchmarks.back().eachWork = true;
     benchmarks.push_back(
         {"gated_delta_rule_grad " + std::string(row.label),
          Kernel::GatedDeltaRuleGrad,
@@ -43,5 +44,6 @@ void qrt::cuda::bench::gatedDeltaRuleBenchmarks(std::vector<Benchmark> &benchmar
          bucket,
          row.lengths,
          0});
+    benchmarks.back().eachWork = true;
   }
 }

@@ -67,6 +67,7 @@ struct Set {
   std::vector<Tensor> tensors;
   DeviceMemory workspace;
   PreparedWorks works;
+  std::vector<PreparedWorks> eachWork;
 };
 
 /// Median milliseconds of a graph of what `record` puts on the stream.
@@ -140,6 +141,7 @@ void run(Gpu &gpu, const Benchmark &benchmark, double copyRate) {
   int64_t copies = std::clamp<int64_t>(kRotatedBytes / std::max<int64_t>(total, 1), 1, 40);
   std::vector<Set> sets(static_cast<size_t>(copies));
   size_t launches = 0;
+  std::vector<DeviceWork> timedWorks;
   for (Set &set : sets) {
     for (size_t i = 0; i < benchmark.args.size(); ++i) {
       if (!benchmark.args[i]) {
@@ -173,6 +175,13 @@ void run(Gpu &gpu, const Benchmark &benchmark, double copyRate) {
     require(works.status());
     set.works = *std::move(works);
     launches = timed.size();
+    for (size_t i = 0; benchmark.eachWork && i < timed.size(); ++i) {
+      StatusOr<PreparedWorks> one = PreparedWorks::prepare(cuda::test::deviceWorks(), std::span(timed).subspan(i, 1));
+      require(one.status());
+      set.eachWork.push_back(*std::move(one));
+    }
+    if (benchmark.eachWork)
+      timedWorks = timed;
   }
   double ms = timeGraph(gpu,
                         [&] {
@@ -188,6 +197,17 @@ void run(Gpu &gpu, const Benchmark &benchmark, double copyRate) {
   if (flops > 0)
     std::printf(" %6.0f TFLOP/s", flops / ms * 1e-9);
   std::printf("  %zu works\n", launches);
+  // Each finds what the works before it have left.
+  for (size_t i = 0; i < timedWorks.size(); ++i) {
+    double one = timeGraph(gpu,
+                           [&] {
+                             for (Set &set : sets)
+                               require(set.eachWork[i].launch(cuda::test::deviceWorks(), gpu.stream()));
+                           }) /
+                 static_cast<double>(copies);
+    const DeviceLaunch *launch = std::get_if<DeviceLaunch>(&timedWorks[i]);
+    std::printf("  %-42s %9.1f us\n", launch ? launch->function.c_str() : "another work", one * 1e3);
+  }
   std::fflush(stdout);
 }
 

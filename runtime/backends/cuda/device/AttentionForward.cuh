@@ -71,38 +71,6 @@ struct SoftmaxRows {
   }
 };
 
-/// One item of a block: a tile and two of the query heads of a key head.
-struct ForwardItem {
-  /// The `round`-th item of this block. Items are in the order of the table, so the largest come first; every other
-  /// round hands them out backwards, so that blocks get equal shares.
-  __device__ __forceinline__ ForwardItem(const AttentionForwardParams &p, int round) {
-    int pairs = (p.ratio + 1) / 2, itemsOfTile = pairs * p.keyHeads;
-    int blocks = static_cast<int>(gridDim.x), block = static_cast<int>(blockIdx.x);
-    int item = round * blocks + (round % 2 ? blocks - 1 - block : block);
-    exists = item < segmentTiles(p.docs) * itemsOfTile;
-    tile = item / itemsOfTile;
-    keyHead = item % itemsOfTile / pairs;
-    head = keyHead * p.ratio + item % pairs * 2;
-  }
-  /// Of a warpgroup. Without a second head both do the same, and the first alone writes.
-  __device__ __forceinline__ int headOf(const AttentionForwardParams &p, int group) const {
-    return min(head + group, (keyHead + 1) * p.ratio - 1);
-  }
-  bool exists;
-  int tile, keyHead, head;
-};
-
-/// What a warpgroup is told of its item, in shared memory.
-struct ForwardPlace {
-  __device__ __forceinline__ explicit ForwardPlace(SharedAddress from) {
-    uint4 x = loadShared16(from);
-    begin = static_cast<int>(x.x), count = static_cast<int>(x.y);
-    documentBegin = static_cast<int>(x.z), documentEnd = static_cast<int>(x.w);
-  }
-  /// The tile; no items are left where it is empty.
-  int begin, count, documentBegin, documentEnd;
-};
-
 template <int kWidth, int kKeys>
 __global__ void __launch_bounds__(kAttentionBlock, 1)
     attentionForward(const __grid_constant__ AttentionForwardParams p) {
@@ -132,7 +100,7 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
       // Keys and values.
       int stage = 0, parity = 1;
       for (int round = 0;; ++round) {
-        ForwardItem item(p, round);
+        PairItem item(p.docs, p.keyHeads, p.ratio, round);
         if (!item.exists)
           return;
         AttentionTile tile(p.docs, tileBegin(p.docs, item.tile));
@@ -153,7 +121,7 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
     } else if (threadIdx.x == 32) {
       // Queries and gates.
       for (int round = 0;; ++round) {
-        ForwardItem item(p, round);
+        PairItem item(p.docs, p.keyHeads, p.ratio, round);
         int begin = 0, count = 0, documentBegin = 0, documentEnd = 0;
         if (item.exists) {
           AttentionTile tile(p.docs, tileBegin(p.docs, item.tile));
@@ -170,7 +138,7 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
           }
           arriveAndExpect(full, Shared::kQueryBytes);
           copyRows<kWidth, kAttentionTile>(shared + Shared::kQueries + i * Shared::kQueryBytes, p.q, full,
-                                           item.headOf(p, i), begin);
+                                           item.headOf(i), begin);
         }
         if (!item.exists)
           return;
@@ -178,7 +146,7 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
           wait(barrier(Barriers::kQueriesRead + i), round % 2);
           arriveAndExpect(barrier(Barriers::kGateFull + i), Shared::kQueryBytes);
           copyRows<kWidth, kAttentionTile>(shared + Shared::kQueries + i * Shared::kQueryBytes, p.gate,
-                                           barrier(Barriers::kGateFull + i), item.headOf(p, i), begin);
+                                           barrier(Barriers::kGateFull + i), item.headOf(i), begin);
         }
       }
     } else if (threadIdx.x >= 64) {
@@ -208,7 +176,7 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
   int stage = 0, parity = 0;
   for (int round = 0;; ++round) {
     wait(barrier(Barriers::kQueriesFull + group), round % 2);
-    ForwardPlace tile(shared + Shared::kPlaces + group * 16);
+    PairPlace tile(shared + Shared::kPlaces + group * 16);
     if (tile.count == 0)
       return;
     // The tile of keys that is worked on, relative to the queries.
@@ -294,8 +262,8 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
     parity ^= stage;
     stage ^= 1;
 
-    ForwardItem item(p, round);
-    int head = item.headOf(p, group), count = item.head + group == head ? tile.count : 0;
+    PairItem item(p.docs, p.keyHeads, p.ratio, round);
+    int head = item.headOf(group), count = item.head + group == head ? tile.count : 0;
     float factor[2];
 #pragma unroll
     for (int i = 0; i < 2; ++i) {

@@ -104,14 +104,25 @@ __device__ __forceinline__ void multiplyRows(float (&d)[32], const unsigned (&a)
     product<64, Major::K>(d, a + 4 * step, advanced(operand<Major::K>(b + step / 4 * kPanel, 0), step % 4 * 32),
                           step > 0);
 }
-/// d [64, 64] (+)= a [64, 64] b' or, with Major::MN, a b, of a panel b [64, 64].
-template <Major kMajor>
-__device__ __forceinline__ void multiplyPanel(float (&d)[32], const unsigned (&a)[16], const unsigned char *b,
-                                              bool add) {
+/// d [64, 64] (+)= a b' where a is [64, 64 tokens] and b a panel [64 tokens, 64 tokens].
+template <bool kAdd>
+__device__ __forceinline__ void multiplyLower(float (&d)[32], const unsigned (&a)[16], const unsigned char *b) {
+  // The zeros of b above its diagonal are multiplied too: products into the later registers of d alone run one by one.
 #pragma unroll
   for (int step = 0; step < 4; ++step)
-    product<64, kMajor>(d, a + 4 * step, advanced(operand<kMajor>(b, kPanel), step * (kMajor == Major::K ? 32 : 2048)),
-                        add || step > 0);
+    product<64, Major::K>(d, a + 4 * step, advanced(operand<Major::K>(b, 0), step * 32), kAdd || step > 0);
+}
+/// The first kCount registers of d.
+template <int kCount>
+__device__ __forceinline__ float (&firstOf(float (&d)[32])) [kCount] { return reinterpret_cast<float (&)[kCount]>(d); }
+/// d [64, 64] = a b, b with zeros above its diagonal, which are left out: the tokens of step i only meet columns up to
+/// 16 i + 15.
+__device__ __forceinline__ void multiplyUpper(float (&d)[32], const unsigned (&a)[16], const unsigned char *b) {
+  unsigned long long rows = operand<Major::MN>(b, kPanel);
+  product<64, Major::MN>(d, a + 12, advanced(rows, 3 * 2048), 0);
+  product<48, Major::MN>(firstOf<24>(d), a + 8, advanced(rows, 2 * 2048), 1);
+  product<32, Major::MN>(firstOf<16>(d), a + 4, advanced(rows, 2048), 1);
+  product<16, Major::MN>(firstOf<8>(d), a, rows, 1);
 }
 /// d [64, 128] += a [64, 64 tokens] b of two panels b [64 tokens, 128].
 __device__ __forceinline__ void addOuter(float (&d)[64], const unsigned (&a)[16], const unsigned char *b) {

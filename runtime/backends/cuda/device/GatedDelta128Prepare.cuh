@@ -285,6 +285,17 @@ __global__ void __launch_bounds__(kPrepareThreads, 2)
       copyBox(shared.queries + i * kPanel, p.q, &shared.full, 64 * i, keyHead, chunk.row);
     }
   }
+  // A warp for each of the heads that are worked on next.
+  int firstHead = keyHead * ratio;
+  auto makeGates = [&](int first) {
+    int head = firstHead + first + warp;
+    if (warp < min(kPrepareHeads, ratio - first))
+      delta128Gates<TBeta>(
+          p, chunk, head, shared.gates[warp],
+          reinterpret_cast<float *>(delta128At(p.workspace.chunks, shape, blockIdx.y, head, kDelta128ChunkBytes) +
+                                    2 * kDelta128MatrixBytes));
+  };
+  makeGates(0);
   __syncthreads();
   wait(&shared.full, 0);
   if (chunk.n < kDeltaChunk)
@@ -296,14 +307,10 @@ __global__ void __launch_bounds__(kPrepareThreads, 2)
   float products[8][4];
   auto forHeads = [&](auto work) {
     for (int first = 0; first < ratio; first += kPrepareHeads) {
-      int heads = min(kPrepareHeads, ratio - first), head = keyHead * ratio + first;
-      if (warp < heads)
-        delta128Gates<TBeta>(p, chunk, head + warp, shared.gates[warp],
-                             reinterpret_cast<float *>(
-                                 delta128At(p.workspace.chunks, shape, blockIdx.y, head + warp, kDelta128ChunkBytes) +
-                                 2 * kDelta128MatrixBytes));
+      if (first > 0)
+        makeGates(first);
       syncThreads(3, kPrepareThreads);
-      work(heads, head);
+      work(min(kPrepareHeads, ratio - first), firstHead + first);
       syncThreads(3, kPrepareThreads);
     }
   };

@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
     }
     float added[32];
     beginProducts();
-    multiplyPanel<Major::K>(added, x, stage + kStage.transform, false);
+    multiplyLower<false>(added, x, stage + kStage.transform);
     endProducts();
     waitProducts();
     pin(added);
@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
     }
     beginProducts();
     if constexpr (kOut) {
-      multiplyPanel<Major::K>(out, roundedAdded, stage + kStage.scores, true);
+      multiplyLower<true>(out, roundedAdded, stage + kStage.scores);
       endProducts();
     }
     addOuter(state, toEnd, stage + kStage.keys);

@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
     float dValues[32], read[32];
     beginProducts();
     multiplyRows(read, roundedState, stage + kStage.keys);
-    multiplyPanel<Major::MN>(dValues, dOut, stage + kStage.scores, false);
+    multiplyUpper(dValues, dOut, stage + kStage.scores);
     endProducts();
     if (elected)
       waitStoresRead();
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
     }
     float dX[32];
     beginProducts();
-    multiplyPanel<Major::MN>(dX, rounded, stage + kStage.transform, false);
+    multiplyUpper(dX, rounded, stage + kStage.transform);
     endProducts();
     addOuter(dState, scaled, stage + kStage.queries);
     endProducts();

@@ -147,6 +147,20 @@ struct DeltaWindow {
   }
 };
 
+/// The sums over the warp's lanes of one value, or of four: of value lane / 8 in each lane.
+__device__ __forceinline__ float warpSums(const float (&x)[1]) { return warpSum(x[0]); }
+__device__ __forceinline__ float warpSums(const float (&x)[4]) {
+  auto exchange = [](float lower, float upper, int bit) {
+    bool isUpper = threadIdx.x & bit;
+    return (isUpper ? upper : lower) + __shfl_xor_sync(0xFFFFFFFFu, isUpper ? lower : upper, bit);
+  };
+  float sum = exchange(exchange(x[0], x[2], 16), exchange(x[1], x[3], 16), 8);
+#pragma unroll
+  for (int offset = 4; offset > 0; offset /= 2)
+    sum += __shfl_xor_sync(0xFFFFFFFFu, sum, offset);
+  return sum;
+}
+
 /// kCount tokens of one document, all or none of them normalized; row k to `to` + k * row.
 template <int kCount>
 __device__ __forceinline__ void deltaTokens(DeltaWindow &window, const uint2 (&raw)[kCount], bool normalized, float eps,
@@ -174,15 +188,14 @@ __device__ __forceinline__ void deltaTokens(DeltaWindow &window, const uint2 (&r
     for (int j = 0; j < 4; ++j)
       window.before[i][j] = x[kCount + i][j];
   if (normalized) {
-#pragma unroll
-    for (int k = 0; k < kCount; ++k)
-      squares[k] = warpSum(squares[k]);
+    // A lane has the whole sum of one token.
+    float norm = rsqrtf(warpSums(squares) + eps);
 #pragma unroll
     for (int k = 0; k < kCount; ++k) {
-      float norm = rsqrtf(squares[k] + eps);
+      float ofToken = __shfl_sync(0xFFFFFFFFu, norm, k * 32 / kCount);
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        c[k][i] *= norm;
+        c[k][i] *= ofToken;
     }
   }
 #pragma unroll
@@ -190,7 +203,7 @@ __device__ __forceinline__ void deltaTokens(DeltaWindow &window, const uint2 (&r
     storeFour(to, c[k]);
 }
 
-/// Grid: a block for every four heads and one for the gates along x, 64 tokens along y.
+/// Grid: a block for every four heads and one for the gates along x, 32 tokens along y.
 __global__ void __launch_bounds__(kDeltaInputThreads, 5)
     gatedDeltaInputsWide(const __grid_constant__ GatedDeltaInputsParams p) {
   int begin = blockIdx.y * kDeltaInputTokens, end = min(begin + kDeltaInputTokens, p.in.tokens);
@@ -208,22 +221,23 @@ __global__ void __launch_bounds__(kDeltaInputThreads, 5)
   i64 row = p.in.qkv.row, outRow = out.row;
 
   if (begin < live) {
-    unsigned long long starts = documentStarts(p.in.docs, begin, live);
-    DeltaWindow window;
-    window.load(p.in, channel, x, begin, starts & 1);
     const bf16 *from = x + begin * row;
     bf16 *to = y + begin * outRow;
     bool normalized = section.part < 2;
-    // The next four tokens, where there are so many.
+    // The next four tokens, where there are so many; else any, so that the loads have no condition.
     uint2 next[4];
     auto loadNext = [&](int t) {
-      if (t + 4 > live)
-        return;
+      const bf16 *at = t + 4 <= live ? from : x + begin * row;
+      i64 step = t + 4 <= live ? row : 0;
 #pragma unroll
-      for (int k = 0; k < 4; ++k, from += row)
-        next[k] = loadFour(from);
+      for (int k = 0; k < 4; ++k, at += step)
+        next[k] = loadFour(at);
+      from += 4 * row;
     };
     loadNext(begin);
+    unsigned long long starts = documentStarts(p.in.docs, begin, live);
+    DeltaWindow window;
+    window.load(p.in, channel, x, begin, starts & 1);
     for (int t = begin; t < live; t += 4, starts >>= 4) {
       if (t + 4 <= live && (starts & 15) == 0) {
         uint2 raw[4] = {next[0], next[1], next[2], next[3]};
@@ -298,7 +312,7 @@ __global__ void __launch_bounds__(kDeltaInputThreads)
   }
 }
 
-/// 64 tokens a block.
+/// 32 tokens a block.
 template <typename T>
 __global__ void __launch_bounds__(kDeltaInputThreads)
     gatedDeltaGates(const __grid_constant__ GatedDeltaInputsParams p) {

@@ -8,10 +8,10 @@ namespace qrt::device {
 
 /// Warps of a block.
 constexpr int kDeltaInputWarps = 4;
-/// Tokens that a warp takes one after another.
-constexpr int kDeltaInputTokens = 64;
+/// Tokens that a warp takes one after another, forward and backward: at most 64.
+constexpr int kDeltaInputTokens = 32, kDeltaInputWarpGradTokens = 64;
 /// Tokens of a block of the gradient, which leaves one line of sums.
-constexpr int kDeltaInputGradTokens = kDeltaInputWarps * kDeltaInputTokens;
+constexpr int kDeltaInputGradTokens = kDeltaInputWarps * kDeltaInputWarpGradTokens;
 
 /// What the forward pass reads. qkv [T, C] and b, a [T, W] have rows `row` apart; conv_weight [C, 1, taps] rows
 /// `weightRow` apart. a_log and dt_bias [W] are of elements of 2 (bf16) or 4 bytes (f32).

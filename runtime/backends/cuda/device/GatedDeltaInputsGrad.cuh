@@ -53,6 +53,18 @@ __device__ __forceinline__ void deltaGatesGrad(const GatedDeltaInputsGradParams 
 // Heads of 128 channels, four taps
 //===----------------------------------------------------------------------===//
 
+/// The sums over the warp's lanes of both, in every lane.
+__device__ __forceinline__ void warpSums(float &x, float &y) {
+  bool isUpper = threadIdx.x & 16;
+  float sum = (isUpper ? y : x) + __shfl_xor_sync(0xFFFFFFFFu, isUpper ? x : y, 16);
+#pragma unroll
+  for (int offset = 8; offset > 0; offset /= 2)
+    sum += __shfl_xor_sync(0xFFFFFFFFu, sum, offset);
+  float other = __shfl_xor_sync(0xFFFFFFFFu, sum, 16);
+  x = isUpper ? other : sum;
+  y = isUpper ? sum : other;
+}
+
 /// One warp on its way through the tokens of a head.
 struct DeltaGradWalk {
   DeltaWindow window;
@@ -113,8 +125,7 @@ struct DeltaGradWalk {
         squares = fmaf(c[i], c[i], squares);
         product = fmaf(c[i], dy[i], product);
       }
-      squares = warpSum(squares);
-      product = warpSum(product);
+      warpSums(squares, product);
       float norm = rsqrtf(squares + eps), projection = product * norm * norm;
 #pragma unroll
       for (int i = 0; i < 4; ++i)
@@ -167,8 +178,6 @@ __device__ __forceinline__ void deltaGradHead(const GatedDeltaInputsGradParams &
       walk.dweight[j][i] = 0;
 
   if (begin < live) {
-    unsigned long long starts = documentStarts(p.in.docs, begin, live);
-    walk.window.load(p.in, channel, x - begin * xRow, begin, starts & 1);
     // The next four tokens, where there are so many: each is loaded again as soon as it is taken.
     uint2 nextX[4], nextDy[4];
     const bf16 *aheadX = x, *aheadDy = dy;
@@ -185,6 +194,8 @@ __device__ __forceinline__ void deltaGradHead(const GatedDeltaInputsGradParams &
         load(i);
     };
     loadGroup(begin);
+    unsigned long long starts = documentStarts(p.in.docs, begin, live);
+    walk.window.load(p.in, channel, x - begin * xRow, begin, starts & 1);
     for (int t = begin; t < live; t += 4, starts >>= 4) {
       if (t + 4 <= live && (starts & 15) == 0 && t - 3 >= walk.first) {
         bool more = t + 8 <= live;
@@ -232,7 +243,7 @@ __global__ void __launch_bounds__(kDeltaInputThreads, 4)
   }
   DeltaSection section = deltaSection(p.in, index);
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  int begin = blockBegin + warp * kDeltaInputTokens, end = min(begin + kDeltaInputTokens, p.in.tokens);
+  int begin = blockBegin + warp * kDeltaInputWarpGradTokens, end = min(begin + kDeltaInputWarpGradTokens, p.in.tokens);
   DeltaGradWalk walk;
   deltaGradHead(p, section, begin, end, min(end, tokens), walk);
 

@@ -286,6 +286,7 @@ template <int kCount> __device__ __forceinline__ void pin(float (&x)[kCount]) {
 #define QRT_D64(d, i) QRT_D32(d, i), QRT_D32(d, i + 32)
 #define QRT_N8 "%0, %1, %2, %3, %4, %5, %6, %7"
 #define QRT_N16 QRT_N8 ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define QRT_N24 QRT_N16 ", %16, %17, %18, %19, %20, %21, %22, %23"
 #define QRT_N32 QRT_N16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
 #define QRT_N40 QRT_N32 ", %32, %33, %34, %35, %36, %37, %38, %39"
 #define QRT_N48 QRT_N40 ", %40, %41, %42, %43, %44, %45, %46, %47"
@@ -324,6 +325,7 @@ template <int kColumns> struct WarpgroupProduct;
 // clang-format off
 QRT_PRODUCT(16, QRT_N8, "%8", "%9", "%10", "%11", "%12", "%13", "%14", QRT_D8(d, 0))
 QRT_PRODUCT(32, QRT_N16, "%16", "%17", "%18", "%19", "%20", "%21", "%22", QRT_D16(d, 0))
+QRT_PRODUCT(48, QRT_N24, "%24", "%25", "%26", "%27", "%28", "%29", "%30", QRT_D16(d, 0), QRT_D8(d, 16))
 QRT_PRODUCT(64, QRT_N32, "%32", "%33", "%34", "%35", "%36", "%37", "%38", QRT_D32(d, 0))
 QRT_PRODUCT(80, QRT_N40, "%40", "%41", "%42", "%43", "%44", "%45", "%46", QRT_D32(d, 0), QRT_D8(d, 32))
 QRT_PRODUCT(96, QRT_N48, "%48", "%49", "%50", "%51", "%52", "%53", "%54", QRT_D32(d, 0), QRT_D16(d, 32))

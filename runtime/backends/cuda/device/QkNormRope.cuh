@@ -21,7 +21,7 @@ template <int N, int kPieces> struct QkRotation {
   };
   static constexpr int kRotated = N == 1 ? kPieces : 1; // pieces that may rotate
 
-  /// x' = x cosine + partner sine.
+  /// x' = x cosine + partner sine; 1 and 0 where nothing rotates.
   float cosine[kRotated][N], sine[kRotated][N];
 
   /// By all lanes of a warp. `sign`: 1, or -1 to rotate back.
@@ -46,41 +46,43 @@ template <int N, int kPieces> struct QkRotation {
     }
   }
 
-  /// By all lanes of a warp.
-  __device__ __forceinline__ void apply(const QkNormRopeParams &p, float (&x)[kPieces][N], Shared &shared) const {
+  /// The partners of a row's elements, by all lanes of a warp; anything where nothing rotates.
+  template <typename T>
+  __device__ __forceinline__ void partners(const QkNormRopeParams &p, const Piece<T, N> (&row)[kPieces],
+                                           float (&to)[kRotated][N], Shared &shared) const {
     if constexpr (N == 1) {
       int lane = threadIdx.x % 32;
       __syncwarp();
 #pragma unroll
       for (int s = 0; s < kPieces; ++s)
-        shared.row[lane + s * 32] = x[s][0];
+        shared.row[lane + s * 32] = toFloat(row[s].raw);
       __syncwarp();
 #pragma unroll
       for (int s = 0; s < kPieces; ++s) {
         int i = lane + s * 32;
-        if (i < 2 * p.half)
-          x[s][0] = x[s][0] * cosine[s][0] + shared.row[i < p.half ? i + p.half : i - p.half] * sine[s][0];
+        to[s][0] = i < 2 * p.half ? shared.row[i < p.half ? i + p.half : i - p.half] : 0.0f;
       }
     } else {
-      int partner = p.half / N;
+      Piece<T, N> partner = row[0];
 #pragma unroll
-      for (int j = 0; j < N; ++j)
-        x[0][j] = x[0][j] * cosine[0][j] + __shfl_xor_sync(0xFFFFFFFFu, x[0][j], partner) * sine[0][j];
+      for (uint4 &raw : partner.raw) {
+        raw.x = __shfl_xor_sync(0xFFFFFFFFu, raw.x, p.half / N);
+        raw.y = __shfl_xor_sync(0xFFFFFFFFu, raw.y, p.half / N);
+        raw.z = __shfl_xor_sync(0xFFFFFFFFu, raw.z, p.half / N);
+        raw.w = __shfl_xor_sync(0xFFFFFFFFu, raw.w, p.half / N);
+      }
+      unpack(partner, to[0]);
     }
   }
 };
 
-template <typename T, typename W, int N, int kPieces>
-__device__ __forceinline__ void qkWeight(Ptr weight, int width, float (&to)[kPieces][N]) {
+template <typename W, int N, int kPieces>
+__device__ __forceinline__ void loadWeight(Ptr weight, int width, Piece<W, N> (&to)[kPieces]) {
 #pragma unroll
   for (int i = 0; i < kPieces; ++i) {
-    Piece<W, N> piece = {};
+    to[i] = {};
     if (int col = (threadIdx.x % 32 + i * 32) * N; col < width)
-      piece = loadPiece<N>(as<const W>(weight) + col);
-    unpack(piece, to[i]);
-#pragma unroll
-    for (int j = 0; j < N; ++j)
-      to[i][j] += 1.0f;
+      to[i] = loadPiece<N>(as<const W>(weight) + col);
   }
 }
 
@@ -105,68 +107,95 @@ __device__ __forceinline__ void qkStore(const HeadTensor &to, int heads, int wid
 // Forward
 //===----------------------------------------------------------------------===//
 
-/// The heads from `first` of a token, or zeros where it is in no document.
+/// The heads of a token. With the factors of an element and of its partner, norm and rotation are one step: y = rstd (x
+/// (1 + w) cosine + x' (1 + w') sine).
 template <typename T, typename W, int N, int kPieces>
-__device__ __forceinline__ void qkNormRopeItem(const QkNormRopeParams &p, const QkHeads &heads, int token, int first,
-                                               bool inDocument, const QkRotation<N, kPieces> &rotation,
-                                               typename QkRotation<N, kPieces>::Shared &shared) {
-  constexpr int kHeads = kQkNormRopeHeads;
-  Piece<T, N> xs[kHeads][kPieces] = {};
-  if (inDocument) {
+__device__ __forceinline__ void qkNormRopeHeads(const QkNormRopeParams &p, const QkHeads &heads, int token,
+                                                const QkRotation<N, kPieces> &rotation,
+                                                typename QkRotation<N, kPieces>::Shared &shared) {
+  constexpr int kHeads = kQkNormRopeHeads, kRotated = QkRotation<N, kPieces>::kRotated;
+  Piece<W, N> weight[kPieces];
+  loadWeight(heads.weight, p.width, weight);
+  float own[kPieces][N], other[kRotated][N];
+  rotation.partners(p, weight, other, shared);
+#pragma unroll
+  for (int i = 0; i < kPieces; ++i) {
+    unpack(weight[i], own[i]);
+#pragma unroll
+    for (int j = 0; j < N; ++j) {
+      own[i][j] += 1.0f;
+      if (i < kRotated) {
+        own[i][j] *= rotation.cosine[i][j];
+        other[i][j] = (1.0f + other[i][j]) * rotation.sine[i][j];
+      }
+    }
+  }
+  for (int first = 0; first < heads.heads; first += kHeads) {
+    Piece<T, N> xs[kHeads][kPieces];
 #pragma unroll
     for (int h = 0; h < kHeads; ++h)
 #pragma unroll
       for (int i = 0; i < kPieces; ++i)
         xs[h][i] = qkLoad<N, T>(heads.in, heads.heads, p.width, token, first + h, i);
-  }
-  float weight[kPieces][N];
-  qkWeight<T, W, N, kPieces>(heads.weight, p.width, weight);
 #pragma unroll
-  for (int h = 0; h < kHeads; ++h) {
-    float x[kPieces][N], squares = 0;
+    for (int h = 0; h < kHeads; ++h) {
+      float x[kPieces][N], partner[kRotated][N], squares = 0;
 #pragma unroll
-    for (int i = 0; i < kPieces; ++i) {
-      unpack(xs[h][i], x[i]);
+      for (int i = 0; i < kPieces; ++i) {
+        unpack(xs[h][i], x[i]);
 #pragma unroll
-      for (int j = 0; j < N; ++j)
-        squares += x[i][j] * x[i][j];
+        for (int j = 0; j < N; ++j)
+          squares += x[i][j] * x[i][j];
+      }
+      rotation.partners(p, xs[h], partner, shared);
+      float rstd = rsqrtf(warpSum(squares) / static_cast<float>(p.width) + p.eps);
+#pragma unroll
+      for (int i = 0; i < kPieces; ++i) {
+#pragma unroll
+        for (int j = 0; j < N; ++j) {
+          x[i][j] *= own[i][j];
+          if (i < kRotated)
+            x[i][j] += partner[i][j] * other[i][j];
+          x[i][j] *= rstd;
+        }
+        qkStore<N, T>(heads.out, heads.heads, p.width, token, first + h, i, pack<T>(x[i]));
+      }
+      if (heads.rstd && threadIdx.x % 32 == 0 && first + h < heads.heads)
+        as<float>(heads.rstd)[token * heads.rstdToken + first + h] = rstd;
     }
-    float rstd = rsqrtf(warpSum(squares) / static_cast<float>(p.width) + p.eps);
-#pragma unroll
-    for (int i = 0; i < kPieces; ++i)
-#pragma unroll
-      for (int j = 0; j < N; ++j)
-        x[i][j] *= rstd * weight[i][j];
-    rotation.apply(p, x, shared);
-#pragma unroll
-    for (int i = 0; i < kPieces; ++i)
-      qkStore<N, T>(heads.out, heads.heads, p.width, token, first + h, i, pack<T>(x[i]));
-    if (heads.rstd && threadIdx.x % 32 == 0 && first + h < heads.heads)
-      as<float>(heads.rstd)[token * heads.rstdToken + first + h] = inDocument ? rstd : 0.0f;
   }
 }
 
+/// What tokens in no document get.
+template <typename T, int N, int kPieces>
+__device__ __forceinline__ void clearHeads(const HeadTensor &out, const QkHeads &heads, int width, int token) {
+  for (int head = 0; head < heads.heads; ++head) {
+#pragma unroll
+    for (int i = 0; i < kPieces; ++i)
+      qkStore<N, T>(out, heads.heads, width, token, head, i, Piece<T, N>{});
+    if (heads.rstd && threadIdx.x % 32 == 0)
+      as<float>(heads.rstd)[token * heads.rstdToken + head] = 0;
+  }
+}
+
+/// A warp takes a token.
 template <typename T, typename W, int N, int kPieces>
-__global__ void __launch_bounds__(kQkNormRopeWarps * 32) qkNormRope(const __grid_constant__ QkNormRopeParams p) {
+__global__ void __launch_bounds__(kQkNormRopeWarps * 32, kPieces == 1 ? 6 : 1) qkNormRope(const __grid_constant__ QkNormRopeParams p) {
   using Rotation = QkRotation<N, kPieces>;
   __shared__ typename Rotation::Shared shared[kQkNormRopeWarps];
-  int warp = threadIdx.x / 32, perToken = p.q.items + p.k.items;
-  int item = (blockIdx.x * kQkNormRopeWarps + warp) * p.itemsPerWarp;
-  int end = min(item + p.itemsPerWarp, p.docs.tokens * perToken);
-  Rotation rotation;
-  for (int last = -1, document = -1; item < end; ++item) {
-    int token = item / perToken, at = item - token * perToken;
-    if (token != last) {
-      last = token;
-      document = documentOf(p.docs, token);
-      rotation.set(p, document < 0 ? 0 : token - documentBegin(p.docs, document), 1.0f, shared[warp]);
-    }
-    if (at < p.q.items)
-      qkNormRopeItem<T, W, N, kPieces>(p, p.q, token, at * kQkNormRopeHeads, document >= 0, rotation, shared[warp]);
-    else
-      qkNormRopeItem<T, W, N, kPieces>(p, p.k, token, (at - p.q.items) * kQkNormRopeHeads, document >= 0, rotation,
-                                       shared[warp]);
+  int warp = threadIdx.x / 32, token = blockIdx.x * kQkNormRopeWarps + warp;
+  if (token >= p.docs.tokens)
+    return;
+  int document = documentOf(p.docs, token);
+  if (document < 0) {
+    clearHeads<T, N, kPieces>(p.q.out, p.q, p.width, token);
+    clearHeads<T, N, kPieces>(p.k.out, p.k, p.width, token);
+    return;
   }
+  Rotation rotation;
+  rotation.set(p, token - documentBegin(p.docs, document), 1.0f, shared[warp]);
+  qkNormRopeHeads<T, W, N, kPieces>(p, p.q, token, rotation, shared[warp]);
+  qkNormRopeHeads<T, W, N, kPieces>(p, p.k, token, rotation, shared[warp]);
 }
 
 //===----------------------------------------------------------------------===//
@@ -178,7 +207,7 @@ __device__ __forceinline__ void qkNormRopeGradItem(const QkNormRopeParams &p, co
                                                    int first, bool inDocument, const QkRotation<N, kPieces> &rotation,
                                                    typename QkRotation<N, kPieces>::Shared &shared,
                                                    float (&sums)[kPieces][N]) {
-  constexpr int kHeads = kQkNormRopeGradHeads;
+  constexpr int kHeads = kQkNormRopeGradHeads, kRotated = QkRotation<N, kPieces>::kRotated;
   if (!inDocument) {
 #pragma unroll
     for (int h = 0; h < kHeads; ++h)
@@ -199,11 +228,19 @@ __device__ __forceinline__ void qkNormRopeGradItem(const QkNormRopeParams &p, co
     rstds[h] =
         heads.rstd && first + h < heads.heads ? as<const float>(heads.rstd)[token * heads.rstdToken + first + h] : 0.0f;
   }
-  float weight[kPieces][N];
-  qkWeight<T, W, N, kPieces>(heads.weight, p.width, weight);
+  Piece<W, N> weights[kPieces];
+  loadWeight(heads.weight, p.width, weights);
+  float weight[kPieces][N]; // 1 + w
+#pragma unroll
+  for (int i = 0; i < kPieces; ++i) {
+    unpack(weights[i], weight[i]);
+#pragma unroll
+    for (int j = 0; j < N; ++j)
+      weight[i][j] += 1.0f;
+  }
 #pragma unroll
   for (int h = 0; h < kHeads; ++h) {
-    float x[kPieces][N], d[kPieces][N], total = 0, rstd = rstds[h];
+    float x[kPieces][N], d[kPieces][N], partner[kRotated][N], total = 0, rstd = rstds[h];
 #pragma unroll
     for (int i = 0; i < kPieces; ++i) {
       unpack(xs[h][i], x[i]);
@@ -218,12 +255,16 @@ __device__ __forceinline__ void qkNormRopeGradItem(const QkNormRopeParams &p, co
           squares += x[i][j] * x[i][j];
       rstd = rsqrtf(warpSum(squares) / static_cast<float>(p.width) + p.eps);
     }
-    rotation.apply(p, d, shared);
+    rotation.partners(p, ds[h], partner, shared);
 #pragma unroll
-    for (int i = 0; i < kPieces; ++i)
+    for (int i = 0; i < kPieces; ++i) {
 #pragma unroll
-      for (int j = 0; j < N; ++j)
+      for (int j = 0; j < N; ++j) {
+        if (i < kRotated)
+          d[i][j] = d[i][j] * rotation.cosine[i][j] + partner[i][j] * rotation.sine[i][j];
         total += d[i][j] * weight[i][j] * x[i][j];
+      }
+    }
     float slope = warpSum(total) * rstd / static_cast<float>(p.width) * rstd * rstd;
 #pragma unroll
     for (int i = 0; i < kPieces; ++i) {

@@ -8,7 +8,7 @@ namespace qrt::device {
 
 /// Warps of a block, forward and backward.
 constexpr int kQkNormRopeWarps = 4, kQkNormRopeGradWarps = 8;
-/// Heads that a warp has in flight: an item is so many heads of one token, of q or of k.
+/// Heads that a warp has in flight.
 constexpr int kQkNormRopeHeads = 4, kQkNormRopeGradHeads = 4;
 /// Most pairs (i, i + half) that rotate.
 constexpr int kMostRotaryPairs = 128;
@@ -20,12 +20,12 @@ struct QkHeads {
   HeadTensor in, out, din;
   Ptr weight, rstd;
   i64 rstdToken;
-  /// Heads, and items of one token.
+  /// Heads, and items of one token: kQkNormRopeGradHeads heads at a time.
   int heads, items;
 };
 
-/// Warp w of all takes the items [w * itemsPerWarp, (w + 1) * itemsPerWarp); a token's items are those of q, then those
-/// of k. Backward, `lines` [blocks, 2 * width] of f32 takes what each block's items add to the weights' gradients, q's
+/// Backward, warp w of all takes the items [w * itemsPerWarp, (w + 1) * itemsPerWarp); a token's items are those of q,
+/// then those of k. `lines` [blocks, 2 * width] of f32 takes what each block's items add to the weights' gradients, q's
 /// beside k's.
 struct QkNormRopeParams {
   Segments docs;

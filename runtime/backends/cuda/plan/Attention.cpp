@@ -4,6 +4,8 @@
 #include "runtime/backends/cuda/plan/Plans.h"
 #include "runtime/base/SegmentTable.h"
 
+#include <numbers>
+
 namespace qrt::cuda {
 namespace {
 
@@ -19,6 +21,12 @@ int64_t paddedWidth(int64_t width) { return compiledWidth(width) + 4; } // kRowS
 /// Blocks for `heads` heads of every tile that the bucket can have, and one more for the tail.
 Dim3 tileGrid(const device::Segments &docs, int64_t heads) {
   return {static_cast<uint32_t>((docs.maxTiles + int64_t{1}) * heads)};
+}
+
+/// A block a multiprocessor, for a tile and two query heads of a key head at a time (PairItem).
+Dim3 itemGrid(const device::Segments &docs, int64_t keyHeads, int ratio, int multiprocessors) {
+  int64_t items = docs.maxTiles * keyHeads * ((ratio + 1) / 2);
+  return {static_cast<uint32_t>(std::clamp<int64_t>(items, 1, multiprocessors))};
 }
 
 /// Keys of a tile of the fast forward pass.
@@ -75,10 +83,9 @@ void launchForward(KernelPlan &plan, int multiprocessors, const device::Attentio
   Params params{{},     {}, {}, {}, p.docs, p.y, p.o, p.lse, static_cast<int>(keyHeads), p.ratio, p.gate.data != 0,
                 p.scale};
   auto shared = forWidth(p.width, [](auto width) { return device::ForwardShared<width, forwardKeys(width)>::kBytes; });
-  int64_t items = p.docs.maxTiles * keyHeads * ((p.ratio + 1) / 2);
-  auto blocks = static_cast<uint32_t>(std::clamp<int64_t>(items, 1, multiprocessors));
-  DeviceLaunch &launch = plan.launch("AttentionForward.cuh", instance("attentionForward", {}, {p.width, keys}),
-                                     {blocks}, {384}, static_cast<uint32_t>(shared), params);
+  DeviceLaunch &launch =
+      plan.launch("AttentionForward.cuh", instance("attentionForward", {}, {p.width, keys}),
+                  itemGrid(p.docs, keyHeads, p.ratio, multiprocessors), {384}, static_cast<uint32_t>(shared), params);
   launch.map(boxesOf(p.q, tokens, p.heads, p.width, kTile, offsetof(Params, q)))
       .map(boxesOf(p.k, tokens, keyHeads, p.width, keys, offsetof(Params, k)))
       .map(boxesOf(p.v, tokens, keyHeads, p.width, keys, offsetof(Params, v)));
@@ -87,22 +94,28 @@ void launchForward(KernelPlan &plan, int multiprocessors, const device::Attentio
 }
 
 /// The second and third pass on tensor cores.
-void launchBackward(KernelPlan &plan, const device::AttentionGradParams &p) {
+void launchBackward(KernelPlan &plan, int multiprocessors, const device::AttentionGradParams &p) {
   using Params = device::AttentionBackwardParams;
   int keyHeads = p.heads / p.ratio;
-  Params params{{}, {}, {}, {}, p.docs, p.dq, p.dk, p.dv, p.statistics, p.statisticsRows, keyHeads, p.ratio, p.scale};
+  Params params{{},           {},
+                {},           {},
+                p.docs,       p.dq,
+                p.dk,         p.dv,
+                p.statistics, p.statisticsRows,
+                keyHeads,     p.ratio,
+                p.scale,      p.scale * std::numbers::log2e_v<float>};
   int64_t tokens = p.docs.tokens;
-  auto launch = [&](std::string_view function, int64_t blocks, int shared) {
-    plan.launch("AttentionBackward.cuh", instance(function, {}, {p.width}), tileGrid(p.docs, blocks), {384},
-                static_cast<uint32_t>(shared), params)
+  auto launch = [&](std::string_view function, Dim3 grid, int shared) {
+    plan.launch("AttentionBackward.cuh", instance(function, {}, {p.width}), grid, {384}, static_cast<uint32_t>(shared),
+                params)
         .map(boxesOf(p.q, tokens, p.heads, p.width, kTile, offsetof(Params, q)))
         .map(boxesOf(p.k, tokens, keyHeads, p.width, kTile, offsetof(Params, k)))
         .map(boxesOf(p.v, tokens, keyHeads, p.width, kTile, offsetof(Params, v)))
         .map(boxesOf(p.dO, tokens, p.heads, p.width, kTile, offsetof(Params, dO)));
   };
-  launch("attentionBackwardKeys", keyHeads,
+  launch("attentionBackwardKeys", tileGrid(p.docs, keyHeads),
          forWidth(p.width, [](auto width) { return device::BackwardKeysShared<width>::kBytes; }));
-  launch("attentionBackwardQueries", keyHeads * ((p.ratio + 1) / 2),
+  launch("attentionBackwardQueries", itemGrid(p.docs, keyHeads, p.ratio, multiprocessors),
          forWidth(p.width, [](auto width) { return device::BackwardQueriesShared<width>::kBytes; }));
 }
 
@@ -174,7 +187,7 @@ Status planAttentionGrad(const Call &call, KernelPlan &plan) {
   if (fast) {
     plan.launch("AttentionBackward.cuh", instance("attentionBackwardRows", {}, {width}),
                 {ceilDiv(q.dim(0) * heads * (width / 8), kThreads)}, {kThreads}, 0, rowsParams);
-    launchBackward(plan, params);
+    launchBackward(plan, call.device.multiprocessors, params);
     return Status();
   }
   plan.launch("Attention.cuh", instance("attentionGradRows", {dtype}), {ceilDiv(q.dim(0) * heads, kThreads / 32)},

@@ -198,9 +198,11 @@ public:
     params.dK = rowsOf(dK);
     params.dG = rowsOf(dG);
     params.dBeta = rowsOf(dBeta);
+    params.heads = int32(valueHeads_ / keyHeads_);
+    int64_t blocks = std::clamp<int64_t>(call_.device.multiprocessors / keyHeads_, 1, chunks_);
     plan_
         .launch("GatedDelta128Grad.cuh", instance("gatedDelta128Grad", {dBeta.shape.dtype}),
-                {static_cast<uint32_t>(keyHeads_), static_cast<uint32_t>(chunks_)}, {device::kDelta128GradThreads},
+                {static_cast<uint32_t>(keyHeads_), static_cast<uint32_t>(blocks)}, {device::kDelta128GradThreads},
                 device::kDelta128GradBytes, params)
         .map(headMap(call_.args[kQ], offsetof(device::Delta128GradParams, q)))
         .map(headMap(call_.args[kK], offsetof(device::Delta128GradParams, k)))

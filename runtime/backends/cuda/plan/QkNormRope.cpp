@@ -35,9 +35,10 @@ StatusOr<HeadShape> headShape(const Call &call, std::initializer_list<const Tens
 }
 
 device::QkHeads qkHeads(const Tensor &in, const Tensor &out, const Tensor &din, const Tensor &weight,
-                        const Tensor &rstd, int itemHeads) {
-  return {headsOf(in), headsOf(out),   headsOf(din),     weight.data,
-          rstd.data,   rstd.stride(0), int32(in.dim(1)), int32(ceilDiv(in.dim(1), itemHeads))};
+                        const Tensor &rstd) {
+  int64_t heads = in.dim(1);
+  return {headsOf(in), headsOf(out),   headsOf(din), weight.data,
+          rstd.data,   rstd.stride(0), int32(heads), int32(ceilDiv(heads, device::kQkNormRopeGradHeads))};
 }
 
 /// What forward and backward share; checks.
@@ -70,10 +71,8 @@ Status planQkNormRope(const Call &call, KernelPlan &plan) {
   if (qWeight.shape.dtype != kWeight.shape.dtype)
     return unsupported(call, 4, 0, "of the type of q_weight");
   QRT_ASSIGN_OR_RETURN(device::QkNormRopeParams params, commonParams(call));
-  params.q = qkHeads(qIn, q, Tensor(), qWeight, call.args[7], device::kQkNormRopeHeads);
-  params.k = qkHeads(kIn, k, Tensor(), kWeight, call.args[8], device::kQkNormRopeHeads);
-  // A token a warp.
-  params.itemsPerWarp = params.q.items + params.k.items;
+  params.q = qkHeads(qIn, q, Tensor(), qWeight, call.args[7]);
+  params.k = qkHeads(kIn, k, Tensor(), kWeight, call.args[8]);
   plan.launch("QkNormRope.cuh",
               instance("qkNormRope", {q.shape.dtype, qWeight.shape.dtype}, {shape.width, shape.pieces}),
               {ceilDiv(q.dim(0), device::kQkNormRopeWarps)}, {device::kQkNormRopeWarps * 32}, 0, params);
@@ -87,8 +86,8 @@ Status planQkNormRopeGrad(const Call &call, KernelPlan &plan) {
   if (qWeight.shape.dtype != kWeight.shape.dtype)
     return unsupported(call, 4, 0, "of the type of q_weight");
   QRT_ASSIGN_OR_RETURN(device::QkNormRopeParams params, commonParams(call));
-  params.q = qkHeads(qIn, dq, dqIn, qWeight, call.args[5], device::kQkNormRopeGradHeads);
-  params.k = qkHeads(kIn, dk, dkIn, kWeight, call.args[6], device::kQkNormRopeGradHeads);
+  params.q = qkHeads(qIn, dq, dqIn, qWeight, call.args[5]);
+  params.k = qkHeads(kIn, dk, dkIn, kWeight, call.args[6]);
   // Two blocks for each of 132 multiprocessors, on every device: sums must not depend on it.
   constexpr int64_t kMostBlocks = 132 * 2, kWarps = device::kQkNormRopeGradWarps;
   int64_t items = qIn.dim(0) * (params.q.items + params.k.items), cols = qIn.dim(2);
