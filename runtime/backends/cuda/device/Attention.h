@@ -52,8 +52,7 @@ struct AttentionBackwardParams {
   HeadTensor dq, dk, dv;
   Ptr statistics;
   int statisticsRows, keyHeads, ratio;
-  /// Of the products q.k, and the same in base 2.
-  float scale, scale2;
+  float scale;
 };
 
 /// The gradient's first pass: statistics, dgate, and dO = dy * sigmoid(gate) where there is a gate.
@@ -71,49 +70,6 @@ struct AttentionGradParams {
   Ptr statistics;
   int statisticsRows, heads, ratio, width;
   float scale;
-};
-
-// Where the parts of a block's shared memory begin, in bytes, in the kernels on tensor cores.
-
-/// What a block may have.
-constexpr int kMaxSharedBytes = 232448;
-
-template <int kWidth, int kKeys> struct ForwardShared {
-  static constexpr int kQueryBytes = kAttentionTile * kWidth * 2, kKeyBytes = kKeys * kWidth * 2;
-  static constexpr int kStages = 2;
-  /// One tile a warpgroup; later its gate, then its output.
-  static constexpr int kQueries = 0;
-  static constexpr int kKeysAt = kQueries + 2 * kQueryBytes, kValues = kKeysAt + kStages * kKeyBytes;
-  static constexpr int kBarriers = kValues + kStages * kKeyBytes;
-  /// What each warpgroup is told of its item.
-  static constexpr int kPlaces = kBarriers + 16 * 8;
-  static constexpr int kBytes = kPlaces + 2 * 16;
-  static_assert(kKeys % 16 == 0 && kBytes <= kMaxSharedBytes);
-};
-
-template <int kWidth> struct BackwardKeysShared {
-  static constexpr int kTileBytes = kAttentionTile * kWidth * 2;
-  static constexpr int kStatisticsBytes = kAttentionTile * sizeof(QueryStatistics);
-  static constexpr int kProbabilitiesBytes = kAttentionTile * kAttentionTile * 2;
-  static constexpr int kKeys = 0, kValues = kTileBytes;
-  /// Two of each.
-  static constexpr int kQueries = 2 * kTileBytes, kGradients = 4 * kTileBytes, kProbabilities = 6 * kTileBytes;
-  static constexpr int kStatistics = kProbabilities + 2 * kProbabilitiesBytes;
-  static constexpr int kBarriers = kStatistics + 2 * kStatisticsBytes;
-  static constexpr int kBytes = kBarriers + 32 * 8;
-  static_assert(kBytes <= kMaxSharedBytes);
-};
-
-template <int kWidth> struct BackwardQueriesShared {
-  static constexpr int kTileBytes = kAttentionTile * kWidth * 2;
-  /// Two heads of each, then two tiles of keys, then as many of values as there is room for.
-  static constexpr int kQueries = 0, kGradients = 2 * kTileBytes, kKeys = 4 * kTileBytes, kValues = 6 * kTileBytes;
-  static constexpr int kValueStages = kWidth == 256 ? 1 : 2;
-  static constexpr int kBarriers = kValues + kValueStages * kTileBytes;
-  /// What each warpgroup is told of its item, in even and odd rounds.
-  static constexpr int kPlaces = kBarriers + 16 * 8;
-  static constexpr int kBytes = kPlaces + 4 * 16;
-  static_assert(kBytes <= kMaxSharedBytes);
 };
 
 } // namespace qrt::device

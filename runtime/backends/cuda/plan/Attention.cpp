@@ -4,8 +4,6 @@
 #include "runtime/backends/cuda/plan/Plans.h"
 #include "runtime/base/SegmentTable.h"
 
-#include <numbers>
-
 namespace qrt::cuda {
 namespace {
 
@@ -23,20 +21,12 @@ Dim3 tileGrid(const device::Segments &docs, int64_t heads) {
   return {static_cast<uint32_t>((docs.maxTiles + int64_t{1}) * heads)};
 }
 
-/// A block a multiprocessor, for a tile and two query heads of a key head at a time (PairItem).
-Dim3 itemGrid(const device::Segments &docs, int64_t keyHeads, int ratio, int multiprocessors) {
-  int64_t items = docs.maxTiles * keyHeads * ((ratio + 1) / 2);
-  return {static_cast<uint32_t>(std::clamp<int64_t>(items, 1, multiprocessors))};
-}
-
 /// Keys of a tile of the fast forward pass.
-constexpr int forwardKeys(int64_t width) { return width == 256 ? 80 : 128; }
+int64_t forwardKeys(int64_t width) { return width == 256 ? 80 : 128; }
 
-/// use(Shared<width>...) of one of the widths of the kernels on tensor cores.
-template <typename Use> auto forWidth(int64_t width, Use use) {
-  return width == 64    ? use(std::integral_constant<int, 64>())
-         : width == 128 ? use(std::integral_constant<int, 128>())
-                        : use(std::integral_constant<int, 256>());
+/// Bytes that ForwardShared<width, keys> lays out.
+uint32_t forwardSharedBytes(int64_t width, int64_t keys) {
+  return static_cast<uint32_t>(2 * (2 * kTile + 2 * 2 * keys) * width + 16 * 8);
 }
 
 /// Whether the kernels on tensor cores take it. They read and write whole vectors.
@@ -70,7 +60,7 @@ Status checkWidth(const Call &call, int arg) {
   return call.args[static_cast<size_t>(arg)].dim(2) <= 256 ? Status() : unsupported(call, arg, 2, "at most 256");
 }
 
-void launchForward(KernelPlan &plan, int multiprocessors, const device::AttentionParams &p, DType dtype, bool fast) {
+void launchForward(KernelPlan &plan, const device::AttentionParams &p, DType dtype, bool fast) {
   if (!fast) {
     int64_t width = compiledWidth(p.width), padded = paddedWidth(p.width);
     int64_t shared = 4 * ((kTile + kForwardKeys) * padded + kTile * (kForwardKeys + 1));
@@ -82,10 +72,9 @@ void launchForward(KernelPlan &plan, int multiprocessors, const device::Attentio
   int64_t keys = forwardKeys(p.width), keyHeads = p.heads / p.ratio, tokens = p.docs.tokens;
   Params params{{},     {}, {}, {}, p.docs, p.y, p.o, p.lse, static_cast<int>(keyHeads), p.ratio, p.gate.data != 0,
                 p.scale};
-  auto shared = forWidth(p.width, [](auto width) { return device::ForwardShared<width, forwardKeys(width)>::kBytes; });
   DeviceLaunch &launch =
       plan.launch("AttentionForward.cuh", instance("attentionForward", {}, {p.width, keys}),
-                  itemGrid(p.docs, keyHeads, p.ratio, multiprocessors), {384}, static_cast<uint32_t>(shared), params);
+                  tileGrid(p.docs, keyHeads * ((p.ratio + 1) / 2)), {384}, forwardSharedBytes(p.width, keys), params);
   launch.map(boxesOf(p.q, tokens, p.heads, p.width, kTile, offsetof(Params, q)))
       .map(boxesOf(p.k, tokens, keyHeads, p.width, keys, offsetof(Params, k)))
       .map(boxesOf(p.v, tokens, keyHeads, p.width, keys, offsetof(Params, v)));
@@ -93,30 +82,31 @@ void launchForward(KernelPlan &plan, int multiprocessors, const device::Attentio
     launch.map(boxesOf(p.gate, tokens, p.heads, p.width, kTile, offsetof(Params, gate)));
 }
 
+/// Bytes that BackwardKeysShared and BackwardQueriesShared lay out.
+uint32_t backwardKeysSharedBytes(int64_t width) {
+  return static_cast<uint32_t>(6 * kTile * width * 2 + 2 * kTile * kTile * 2 +
+                               2 * kTile * static_cast<int64_t>(sizeof(device::QueryStatistics)) + 32 * 8);
+}
+uint32_t backwardQueriesSharedBytes(int64_t width) {
+  return static_cast<uint32_t>((width == 256 ? 7 : 8) * kTile * width * 2 + 16 * 8);
+}
+
 /// The second and third pass on tensor cores.
-void launchBackward(KernelPlan &plan, int multiprocessors, const device::AttentionGradParams &p) {
+void launchBackward(KernelPlan &plan, const device::AttentionGradParams &p) {
   using Params = device::AttentionBackwardParams;
   int keyHeads = p.heads / p.ratio;
-  Params params{{},           {},
-                {},           {},
-                p.docs,       p.dq,
-                p.dk,         p.dv,
-                p.statistics, p.statisticsRows,
-                keyHeads,     p.ratio,
-                p.scale,      p.scale * std::numbers::log2e_v<float>};
+  Params params{{}, {}, {}, {}, p.docs, p.dq, p.dk, p.dv, p.statistics, p.statisticsRows, keyHeads, p.ratio, p.scale};
   int64_t tokens = p.docs.tokens;
-  auto launch = [&](std::string_view function, Dim3 grid, int shared) {
-    plan.launch("AttentionBackward.cuh", instance(function, {}, {p.width}), grid, {384}, static_cast<uint32_t>(shared),
+  auto launch = [&](std::string_view function, int64_t blocks, uint32_t shared) {
+    plan.launch("AttentionBackward.cuh", instance(function, {}, {p.width}), tileGrid(p.docs, blocks), {384}, shared,
                 params)
         .map(boxesOf(p.q, tokens, p.heads, p.width, kTile, offsetof(Params, q)))
         .map(boxesOf(p.k, tokens, keyHeads, p.width, kTile, offsetof(Params, k)))
         .map(boxesOf(p.v, tokens, keyHeads, p.width, kTile, offsetof(Params, v)))
         .map(boxesOf(p.dO, tokens, p.heads, p.width, kTile, offsetof(Params, dO)));
   };
-  launch("attentionBackwardKeys", tileGrid(p.docs, keyHeads),
-         forWidth(p.width, [](auto width) { return device::BackwardKeysShared<width>::kBytes; }));
-  launch("attentionBackwardQueries", itemGrid(p.docs, keyHeads, p.ratio, multiprocessors),
-         forWidth(p.width, [](auto width) { return device::BackwardQueriesShared<width>::kBytes; }));
+  launch("attentionBackwardKeys", keyHeads, backwardKeysSharedBytes(p.width));
+  launch("attentionBackwardQueries", keyHeads * ((p.ratio + 1) / 2), backwardQueriesSharedBytes(p.width));
 }
 
 } // namespace
@@ -134,7 +124,7 @@ Status planAttention(const Call &call, KernelPlan &plan) {
   bool fast = isFast(call, kQ);
   if (fast)
     QRT_RETURN_IF_ERROR(requireVectors(call, {kQ, kK, kV, kGate, kY, kO}));
-  launchForward(plan, call.device.multiprocessors, params, q.shape.dtype, fast);
+  launchForward(plan, params, q.shape.dtype, fast);
   return Status();
 }
 
@@ -159,7 +149,7 @@ Status planAttentionGrad(const Call &call, KernelPlan &plan) {
     lse = temporary(DType::F32, 1);
     o = temporary(dtype, width);
     launchForward(
-        plan, call.device.multiprocessors,
+        plan,
         {docs, headsOf(q), headsOf(call.args[kK]), headsOf(call.args[kV]), {}, o, {}, lse, heads, ratio, width, scale},
         dtype, fast);
   }
@@ -187,7 +177,7 @@ Status planAttentionGrad(const Call &call, KernelPlan &plan) {
   if (fast) {
     plan.launch("AttentionBackward.cuh", instance("attentionBackwardRows", {}, {width}),
                 {ceilDiv(q.dim(0) * heads * (width / 8), kThreads)}, {kThreads}, 0, rowsParams);
-    launchBackward(plan, call.device.multiprocessors, params);
+    launchBackward(plan, params);
     return Status();
   }
   plan.launch("Attention.cuh", instance("attentionGradRows", {dtype}), {ceilDiv(q.dim(0) * heads, kThreads / 32)},
