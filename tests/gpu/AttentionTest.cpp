@@ -163,6 +163,13 @@ TEST_P(AttentionOnGpu, Lengths) {
   check(PackedRow({4099}), {2, 1, 256});
 }
 
+// More tiles than multiprocessors, several times over.
+TEST_P(AttentionOnGpu, ManyTiles) {
+  check(PackedRow({700, 0, 330, 1100, 64}, 40), {24, 4, 64});
+  check(PackedRow({500, 0, 700, 90}, 3), {24, 4, 256});
+  check(PackedRow({500, 300}), {30, 6, 128}, false);
+}
+
 TEST_P(AttentionOnGpu, RandomLengths) {
   std::mt19937 random(seed);
   for (int i = 0; i < 6; ++i) {
