@@ -35,12 +35,20 @@ static std::string whyNot(Operation *op, const Target &target) {
   if (auto kernel = dyn_cast<qt::KernelBackedOpInterface>(op)) {
     if (target.disabled == kernel.getKernel())
       return "kernel " + std::string(qrt::kernelInfo(kernel.getKernel()).name) + " is disabled";
+    if (auto add = dyn_cast<qt::AddOp>(op); add && add.getLhs().getType() != add.getRhs().getType())
+      return "kernel add repeats no operand";
     return "";
   }
   if (isViewOp(op) || isa<qt::LinearOp, qt::LinearInputGradOp, qt::LinearWeightGradOp, qt::ZerosOp, qt::ReadOp,
                           qt::UpdateOp, qt::WatchOp, func::ReturnOp>(op))
     return "";
   return "the catalog has none, and no compound op or cluster took it in";
+}
+
+/// The line of the file that an op comes from; 0 if it comes from none.
+static unsigned lineOf(Operation *op) {
+  auto line = op->getLoc()->findInstanceOf<FileLineColLoc>();
+  return line ? line.getLine() : 0;
 }
 
 LogicalResult checkKernels(ArrayRef<func::FuncOp> functions, const Target &target) {
@@ -52,8 +60,11 @@ LogicalResult checkKernels(ArrayRef<func::FuncOp> functions, const Target &targe
     for (Operation &op : function.getOps())
       if (std::string reason = whyNot(&op, target); !reason.empty())
         missing[{op.getName(), StringAttr::get(op.getContext(), reason)}].insert({{op.getLoc(), scopeOf(&op)}, &op});
-  for (auto &[what, ops] : missing) {
-    Operation *first = ops.front().second, *last = ops.back().second;
+  for (auto &[what, places] : missing) {
+    // The model's first layer first, for adjoints too.
+    SmallVector<Operation *> ops = llvm::to_vector(llvm::make_second_range(places));
+    llvm::stable_sort(ops, [](Operation *a, Operation *b) { return lineOf(a) < lineOf(b); });
+    Operation *first = ops.front(), *last = ops.back();
     InFlightDiagnostic error = first->emitError() << "no kernel for '" << what.first << "' on target " << target.name
                                                   << (scopeOf(first).empty() ? "" : ", in ") << scopeOf(first) << ": "
                                                   << what.second.getValue();

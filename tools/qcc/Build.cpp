@@ -127,8 +127,8 @@ Status build(const BuildOptions &options) {
   Phase last = *until == Phase::Program ? Phase::Planned : *until;
   if (phaseOf(*module) < Phase::Bucketed && last >= Phase::Bucketed && pipeline.buckets.empty())
     return qrt::error(StatusCode::InvalidUsage, "no bucket to compile for: expected --buckets or --data");
-  if (explanation && phaseOf(*module) == Phase::Model)
-    explanation->countWritten(*module);
+  if (explanation)
+    explanation->begin(*module);
   if (explanation && phaseOf(*module) <= Phase::Fused && last >= Phase::Formed) {
     // Costs are those of the entry functions as they will run, before they become instructions.
     mlir::LogicalResult compiled = compileTo(*module, std::min(last, Phase::Fused), pipeline);

@@ -55,6 +55,22 @@ func.func @apply() -> (tensor<f32> {qt.result = #qt.result<grad_norm>}) attribut
 
 // -----
 
+// Two tensors of one type are added by a kernel, which repeats none of them.
+
+qt.parameter @w : tensor<8x8xf32> init <zeros> names ["w"]
+qt.parameter @b : tensor<8xf32> init <zeros> names ["b"]
+func.func @apply() -> (tensor<f32> {qt.result = #qt.result<grad_norm>}) attributes {qt.entry = #qt.entry<apply>} {
+  %w = qt.read @w : tensor<8x8xf32>
+  %b = qt.read @b : tensor<8xf32>
+  %0 = qt.add %w, %w : tensor<8x8xf32>, tensor<8x8xf32>
+  // expected-error@below {{no kernel for 'qt.add' on target cpu: kernel add repeats no operand}}
+  %1 = qt.add %0, %b : tensor<8x8xf32>, tensor<8xf32>
+  %n = qt.global_norm %1 : (tensor<8x8xf32>) -> tensor<f32>
+  return %n : tensor<f32>
+}
+
+// -----
+
 qt.parameter @w : tensor<8x8xf64> init <zeros> names ["w"]
 func.func @apply() -> (tensor<f32> {qt.result = #qt.result<grad_norm>}) attributes {qt.entry = #qt.entry<apply>} {
   // expected-error@below {{no kernel for 'qt.read' on target cpu: no kernel computes in f64}}
