@@ -20,8 +20,8 @@ struct Target {
 /// `location`.
 mlir::FailureOr<Target> findTarget(mlir::Location location, llvm::StringRef name, llvm::StringRef disabledKernel);
 
-/// Checks that the target has an instruction for each op of the entry functions. Reports each kind of op that it has none
-/// for once, with the reason, at the first of them in the file.
+/// Checks that the target has an instruction for each op of the entry functions. Reports each kind of op that it has
+/// none for once, with the reason, at the first of them in the file.
 mlir::LogicalResult checkKernels(llvm::ArrayRef<mlir::func::FuncOp> functions, const Target &target);
 
 } // namespace qcc
