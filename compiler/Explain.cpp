@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/Explain.h"
 
+#include "compiler/Pipeline.h"
 #include "compiler/Report.h"
 #include "compiler/Scope.h"
 #include "dialects/qt/Entries.h"
+#include "runtime/base/BucketShape.h"
+#include "runtime/base/Digits.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -11,6 +14,9 @@
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
+
+#include <algorithm>
+#include <cmath>
 
 using namespace mlir;
 
@@ -42,7 +48,7 @@ public:
     std::string compound = withoutDialect(remark.getRemarkName()).str();
     switch (remark.getRemarkType()) {
     case llvm::remarks::Type::Passed:
-      return addFormed({"", compound, {}, {}}, remark.getArgs());
+      return addFormed({"", compound, {}, {}, ""}, remark.getArgs());
     case llvm::remarks::Type::Missed:
       return addMissed({"", compound, ""}, remark.getArgs());
     default:
@@ -59,6 +65,8 @@ private:
         note.madeOf = textsOf(arg);
       if (arg.key == kPackArgument)
         note.pack = textsOf(arg);
+      if (arg.key == "Reason")
+        note.why = arg.val;
     }
     // A part that was itself formed at this place before: what that was made of.
     for (auto earlier = formed_.begin(); earlier != formed_.end();) {
@@ -97,13 +105,11 @@ std::pair<StringRef, StringRef> splitLayer(StringRef scope) {
   return {scope.take_front(length), scope.drop_front(length).ltrim('.')};
 }
 
+enum Pass { Forward, Backward, Update };
+
 struct Cost {
   double flops = 0, bytes = 0;
 
-  void add(qt::CostOpInterface op) {
-    flops += op.getFlops();
-    bytes += op.getBytes();
-  }
   void add(const Cost &other) {
     flops += other.flops;
     bytes += other.bytes;
@@ -111,10 +117,23 @@ struct Cost {
   bool operator==(const Cost &) const = default;
 };
 
+struct Costs {
+  Cost of[3]; // by Pass
+
+  void add(const Costs &other) {
+    for (int pass = 0; pass < 3; ++pass)
+      of[pass].add(other.of[pass]);
+  }
+  bool operator==(const Costs &) const = default;
+};
+
 struct Row {
-  int count = 0; // in the forward pass
-  Cost forward, backward;
-  std::vector<std::string> made; // what each compound of the row was made of
+  int count = 0; // not counting adjoints
+  int added = 0; // of these, what the model does not have
+  /// What it is called if there is no op, but its adjoint.
+  StringRef alone;
+  Costs costs;
+  std::vector<std::string> notes; // what each compound of the row was made of
   bool operator==(const Row &) const = default;
 };
 
@@ -131,19 +150,26 @@ struct Layer {
   }
 };
 
-/// The forward op that an op is or whose gradient it computes, and whether it is the latter.
-std::pair<StringRef, bool> forwardOf(Operation *op) {
-  if (isa<qt::LinearInputGradOp, qt::LinearWeightGradOp>(op))
-    return {withoutDialect(qt::LinearOp::getOperationName()), true};
-  if (isa<qt::ScatterRowsOp>(op))
-    return {withoutDialect(qt::GatherRowsOp::getOperationName()), true};
+/// The op whose line an op of a step belongs to, and which pass it is of.
+std::pair<StringRef, Pass> lineOf(Operation *op) {
   StringRef name = withoutDialect(op->getName().getStringRef());
+  if (isa<qt::GlobalNormOp, qt::OptimizerStepOp, qt::AdamWOp>(op))
+    return {name, Update};
+  if (isa<qt::LinearInputGradOp, qt::LinearWeightGradOp>(op))
+    return {withoutDialect(qt::LinearOp::getOperationName()), Backward};
+  if (isa<qt::ScatterRowsOp>(op))
+    return {withoutDialect(qt::GatherRowsOp::getOperationName()), Backward};
+  // Of gradients: sums of the model are in compounds.
+  if (isa<qt::AddOp>(op) && qt::entryKind(op->getParentOfType<func::FuncOp>()) != qt::EntryKind::Model)
+    return {name, Backward};
   bool grad = name.consume_back("_grad");
-  return {name, grad};
+  return {name, grad ? Backward : Forward};
 }
 
 /// "2 reshape, silu" of reshape, silu, reshape; and the members of a pack, without what their names share.
 std::string describe(const Explanation::Formed &note) {
+  if (!note.why.empty())
+    return "added: " + note.why;
   llvm::MapVector<StringRef, int> counts;
   for (const std::string &op : note.madeOf)
     ++counts[op];
@@ -219,31 +245,49 @@ std::string nameLayers(ArrayRef<StringRef> names) {
   return text;
 }
 
+/// Three digits that say something: "0.00934", "9.34", "934"; a dash for nothing.
+std::string printAmount(double amount) {
+  if (amount == 0)
+    return "-";
+  if (amount < 5e-7)
+    return "<0.000001";
+  int digits = std::clamp(2 - static_cast<int>(std::floor(std::log10(amount))), 0, 6);
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.*f", digits, amount);
+  return text;
+}
+
+/// A table. Its lines have the costs of one pass or of several, or none.
 class Printer {
 public:
-  Printer(llvm::raw_ostream &out, bool costs) : out_(out), costs_(costs) {}
+  Printer(llvm::raw_ostream &out, ArrayRef<Pass> passes, bool places = true)
+      : out_(out), passes_(passes), placeWidth_(places ? kPlaceWidth : 0) {}
 
-  void header() {
-    out_ << "  " << llvm::left_justify("op", kOpWidth);
-    if (costs_)
-      out_ << llvm::left_justify("where", kPlaceWidth) << llvm::right_justify("forward GFLOP", kFlopsWidth)
-           << llvm::right_justify("MB", kBytesWidth) << llvm::right_justify("backward GFLOP", kFlopsWidth)
-           << llvm::right_justify("MB", kBytesWidth) << "\n";
-    else
-      out_ << "where\n";
-  }
-  void row(StringRef op, StringRef place, const Cost &forward, const Cost &backward) {
-    out_ << "  ";
-    if (costs_) {
-      out_ << llvm::left_justify(op, kOpWidth) << llvm::left_justify(place, kPlaceWidth);
-      cost(forward);
-      cost(backward);
-    } else {
-      out_ << llvm::left_justify(op, place.empty() ? 0 : kOpWidth) << place;
+  void header(StringRef what = "op", StringRef place = "where") {
+    out_ << "  " << llvm::left_justify(what, kOpWidth);
+    if (passes_.empty()) {
+      out_ << place << "\n";
+      return;
     }
+    out_ << llvm::left_justify(place, placeWidth_);
+    for (Pass pass : passes_)
+      out_ << llvm::right_justify(std::string(kPassNames[pass]) + " GFLOP", kFlopsWidth)
+           << llvm::right_justify("MiB", kBytesWidth);
     out_ << "\n";
   }
-  void made(StringRef text) {
+  void row(StringRef op, StringRef place, const Costs &costs) {
+    out_ << "  ";
+    if (passes_.empty()) {
+      out_ << llvm::left_justify(op, place.empty() ? 0 : kOpWidth) << place << "\n";
+      return;
+    }
+    out_ << llvm::left_justify(op, kOpWidth) << llvm::left_justify(place, placeWidth_);
+    for (Pass pass : passes_)
+      out_ << llvm::right_justify(printAmount(costs.of[pass].flops / 1e9), kFlopsWidth)
+           << llvm::right_justify(printAmount(costs.of[pass].bytes / 0x1p20), kBytesWidth);
+    out_ << "\n";
+  }
+  void note(StringRef text) {
     out_ << "    <- ";
     printWrapped(out_, text, 7, 7);
   }
@@ -255,26 +299,98 @@ public:
 
 private:
   static constexpr int kFlopsWidth = 16, kBytesWidth = 11;
-
-  void cost(const Cost &cost) {
-    out_ << llvm::format("%*.3f%*.1f", kFlopsWidth, cost.flops / 1e9, kBytesWidth, cost.bytes / 1e6);
-  }
+  static constexpr StringLiteral kPassNames[] = {"forward", "backward", "update"};
 
   llvm::raw_ostream &out_;
-  bool costs_;
+  ArrayRef<Pass> passes_;
+  int placeWidth_;
 };
 
-/// The step of the first bucket, or what there is of the model; null if the module has neither.
-func::FuncOp functionToPrint(ModuleOp module) {
-  func::FuncOp model;
+/// "rows of 8,192 tokens: at most 16 documents of at most 4,096 tokens, 2,048 trained".
+std::string describeBucket(qt::SegmentsType type) {
+  std::string text = "rows of " + qrt::countOf(type.getTokens(), "token");
+  qrt::BucketShape bucket{type.getTokens(), type.getDocuments(), type.getLongest(), type.getTrained()};
+  if (bucket == qrt::BucketShape::anyOf(bucket.tokens))
+    return "any " + text;
+  return text + ": at most " + qrt::countOf(bucket.documents, "document") + " of at most " +
+         qrt::countOf(bucket.longest, "token") + ", " + qrt::groupDigits(bucket.trained) + " trained";
+}
+
+qt::SegmentsType bucketOf(func::FuncOp step) {
+  return cast<qt::SegmentsType>(qt::findArgument(step, qt::ArgumentRole::Segments).getType());
+}
+
+std::string bucketName(func::FuncOp step) {
+  qt::SegmentsType type = bucketOf(step);
+  return qrt::printBucket({type.getTokens(), type.getDocuments(), type.getLongest(), type.getTrained()});
+}
+
+Costs costsOf(func::FuncOp step) {
+  Costs costs;
+  for (Operation &op : step.getBody().front())
+    if (auto cost = dyn_cast<qt::CostOpInterface>(op))
+      costs.of[lineOf(&op).second].add({cost.getFlops(), cost.getBytes()});
+  return costs;
+}
+
+void printLayer(ArrayRef<StringRef> names, const Layer &layer, bool hasCosts, llvm::raw_ostream &out) {
+  int ops = 0, added = 0;
+  Costs sum;
+  for (auto &[key, row] : layer.rows) {
+    ops += row.count;
+    added += row.added;
+    sum.add(row.costs);
+  }
+  std::string title = nameLayers(names);
+  if (layer.written) {
+    title += ": written as " + qrt::countOf(layer.written, "op") + (names.size() > 1 ? " each" : "") + ", now " +
+             std::to_string(ops - added);
+    if (added)
+      title += " and " + std::to_string(added) + " added";
+  }
+  out << "\n";
+  printWrapped(out, title, 0, 2);
+
+  static constexpr Pass kPropagation[] = {Forward, Backward}, kUpdate[] = {Update};
+  bool isUpdate = sum.of[Update] != Cost();
+  Printer printer(out, !hasCosts  ? ArrayRef<Pass>()
+                       : isUpdate ? ArrayRef<Pass>(kUpdate)
+                                  : ArrayRef<Pass>(kPropagation));
+  printer.header();
+  for (auto &[key, row] : layer.rows) {
+    // An adjoint that took another one's cotangent along stands alone.
+    std::string op = (row.count ? key.second : row.alone).str();
+    printer.row(row.count > 1 ? op + " (" + std::to_string(row.count) + ")" : op, key.first, row.costs);
+    for (const std::string &note : row.notes)
+      printer.note(note);
+  }
+  for (const Explanation::Missed &note : layer.missed)
+    printer.missed(note);
+  if (hasCosts && (layer.rows.size() > 1 || names.size() > 1))
+    printer.row("sum", names.size() > 1 ? "of each" : "", sum);
+}
+
+/// A line for each bucket: all of its step.
+void printBuckets(ArrayRef<func::FuncOp> steps, llvm::raw_ostream &out) {
+  static constexpr Pass kAll[] = {Forward, Backward, Update};
+  Printer printer(out, kAll, /*places=*/false);
+  out << "\nthe whole step, by bucket: TOKENSxDOCUMENTSxLONGESTxTRAINED, or TOKENS for any rows of so many\n";
+  printer.header("bucket", "");
+  for (func::FuncOp step : steps)
+    printer.row(bucketName(step), "", costsOf(step));
+}
+
+/// What there is to print: the steps of all buckets, or the model as far as it came, or nothing.
+SmallVector<func::FuncOp> functionsToPrint(ModuleOp module) {
+  SmallVector<func::FuncOp> steps, models;
   for (auto func : module.getOps<func::FuncOp>()) {
     std::optional<qt::EntryKind> kind = qt::entryKind(func);
     if (kind == qt::EntryKind::Step && !qt::isGeneric(func))
-      return func;
+      steps.push_back(func);
     if (kind == qt::EntryKind::Model)
-      model = func;
+      models.push_back(func);
   }
-  return model;
+  return steps.empty() ? models : steps;
 }
 
 } // namespace
@@ -288,7 +404,11 @@ Explanation::Explanation(MLIRContext &context) {
                                           std::make_unique<remark::RemarkEmittingPolicyAll>(), categories);
 }
 
-void Explanation::countWritten(ModuleOp module) {
+void Explanation::begin(ModuleOp module) {
+  Phase phase = phaseOf(module);
+  formedBefore_ = phase >= Phase::Formed;
+  if (phase != Phase::Model)
+    return;
   module.walk([this](Operation *op) {
     if (StringRef scope = scopeOf(op); !scope.empty() && !isa<qt::ReadOp, qt::WatchOp, qt::YieldOp>(op))
       ++written_[splitLayer(scope).first.str()];
@@ -296,30 +416,41 @@ void Explanation::countWritten(ModuleOp module) {
 }
 
 void Explanation::print(ModuleOp module, llvm::raw_ostream &out) const {
-  func::FuncOp function = functionToPrint(module);
-  if (!function)
+  SmallVector<func::FuncOp> functions = functionsToPrint(module);
+  if (functions.empty())
     return;
-  bool costs = qt::entryKind(function) == qt::EntryKind::Step;
+  func::FuncOp function = functions.front();
+  bool hasCosts = qt::entryKind(function) == qt::EntryKind::Step;
 
   llvm::MapVector<StringRef, Layer> layers;
   for (Operation &op : function.getBody().front()) {
     auto cost = dyn_cast<qt::CostOpInterface>(op);
-    if (costs ? !cost
-              : !isa<qt::QtDialect>(op.getDialect()) || isa<qt::ReadOp, qt::WatchOp, qt::ReshapeOp, qt::SplitOp>(op))
+    if (hasCosts ? !cost
+                 : !isa<qt::QtDialect>(op.getDialect()) || isa<qt::ReadOp, qt::WatchOp, qt::ReshapeOp, qt::SplitOp>(op))
       continue;
     auto [layer, place] = splitLayer(scopeOf(&op));
-    auto [name, grad] = forwardOf(&op);
-    Row &row = layers[layer].rows[{place, name}];
-    // The head's adjoint gives the loss as well.
-    row.count += !grad || isa<qt::LinearCrossEntropyGradOp>(op);
-    if (costs)
-      (grad ? row.backward : row.forward).add(cost);
+    auto [name, pass] = lineOf(&op);
+    auto [entry, isNew] = layers[layer].rows.try_emplace({place, name});
+    Row &row = entry->second;
+    if (isNew)
+      row.alone = withoutDialect(op.getName().getStringRef());
+    bool givesBoth = isa<qt::LinearCrossEntropyGradOp>(op);
+    row.count += pass != Backward || givesBoth;
+    if (hasCosts)
+      row.costs.of[pass].add({cost.getFlops(), cost.getBytes()});
+    if (givesBoth)
+      row.notes.push_back("its kernel gives the loss and its gradients at once: all under backward");
   }
   for (const Formed &note : formed_) {
     auto [layer, place] = splitLayer(note.scope);
     auto &rows = layers[layer].rows;
-    if (auto row = rows.find({place, note.compound}); row != rows.end())
-      row->second.made.push_back(describe(note));
+    auto row = rows.find({place, note.compound});
+    if (row == rows.end())
+      continue;
+    row->second.added += !note.why.empty();
+    std::string text = describe(note);
+    if (note.why.empty() || !llvm::is_contained(row->second.notes, text))
+      row->second.notes.insert(row->second.notes.begin(), text);
   }
   for (const Missed &note : missed_) {
     auto [layer, place] = splitLayer(note.scope);
@@ -329,12 +460,14 @@ void Explanation::print(ModuleOp module, llvm::raw_ostream &out) const {
     if (auto written = written_.find(name.str()); written != written_.end())
       layer.written = written->second;
 
-  if (costs)
-    out << "step of the bucket " << function.getSymName().split('.').second << "\n";
-  else
+  if (hasCosts) {
+    std::string title = "step of the bucket " + bucketName(function);
+    if (functions.size() > 1)
+      title += ", the first of " + std::to_string(functions.size());
+    printWrapped(out, title + ": " + describeBucket(bucketOf(function)), 0, 2);
+  } else {
     out << "the model, as far as it was formed\n";
-  Printer printer(out, costs);
-  Cost allForward, allBackward;
+  }
   llvm::DenseSet<StringRef> printed;
   for (auto &[first, layer] : layers) {
     if (printed.contains(first))
@@ -345,38 +478,16 @@ void Explanation::print(ModuleOp module, llvm::raw_ostream &out) const {
         printed.insert(name);
         alike.push_back(name);
       }
-    int ops = 0;
-    for (auto &[key, row] : layer.rows)
-      ops += row.count;
-    std::string title = nameLayers(alike);
-    if (layer.written)
-      title += ": written as " + std::to_string(layer.written) + (layer.written == 1 ? " op" : " ops") +
-               (alike.size() > 1 ? " each" : "") + ", now " + std::to_string(ops);
-    out << "\n";
-    printWrapped(out, title, 0, 2);
-    printer.header();
-    Cost forward, backward;
-    for (auto &[key, row] : layer.rows) {
-      // An adjoint that took another one's cotangent along stands alone.
-      printer.row(key.second.str() + (row.count ? "" : "_grad"), key.first, row.forward, row.backward);
-      for (const std::string &made : row.made)
-        printer.made(made);
-      forward.add(row.forward);
-      backward.add(row.backward);
-    }
-    for (const Missed &note : layer.missed)
-      printer.missed(note);
-    if (costs)
-      printer.row("sum", alike.size() > 1 ? "of each" : "", forward, backward);
-    for (size_t i = 0; i < alike.size(); ++i) {
-      allForward.add(forward);
-      allBackward.add(backward);
-    }
+    printLayer(alike, layer, hasCosts, out);
   }
-  out << "\n";
-  if (costs)
-    printer.row("all", "", allForward, allBackward);
-  out << "missed: " << (missed_.empty() ? "nothing" : std::to_string(missed_.size()) + ", see above") << "\n\n";
+  if (hasCosts)
+    printBuckets(functions, out);
+  out << "\nmissed: ";
+  if (!missed_.empty())
+    out << missed_.size() << ", see above";
+  else
+    out << (formedBefore_ ? "not known, the module was formed before" : "nothing");
+  out << "\n\n";
 }
 
 } // namespace qcc

@@ -17,13 +17,14 @@ class Explanation {
 public:
   explicit Explanation(mlir::MLIRContext &context);
 
-  /// Counts the ops of each layer of a module of the phase `model`, their regions included.
-  void countWritten(mlir::ModuleOp module);
+  /// To be told of the module before its first pass: counts the ops of each layer, their regions included, as far as it
+  /// is as written.
+  void begin(mlir::ModuleOp module);
 
   /// Prints a table of each layer (layers of equal tables share one): its ops and what each was made of; and what was
   /// missed, and why. For a module of the phase `fused` it is the step of the first bucket, with floating-point
-  /// operations and bytes, forward and backward. For one that got stuck while it was formed it is the model, as far as
-  /// it came. Other modules have nothing to print.
+  /// operations and bytes of the forward pass, the backward pass and the update, and the sums of all buckets. For one
+  /// that got stuck while it was formed it is the model, as far as it came. Other modules have nothing to print.
   void print(mlir::ModuleOp module, llvm::raw_ostream &out) const;
 
   /// A compound that a pass formed: what of. Names of ops go without their dialect.
@@ -31,6 +32,7 @@ public:
     std::string scope, compound;
     std::vector<std::string> madeOf; // in program order, an op as often as it was there
     std::vector<std::string> pack;   // parameters
+    std::string why;                 // of an op that was added: it was made of nothing
   };
   /// A compound that a pass did not form.
   struct Missed {
@@ -43,6 +45,8 @@ private:
   std::vector<Missed> missed_;
   /// By layer: "layers.3", "lm_head".
   std::map<std::string, int> written_;
+  /// Whether the module came with its compounds formed: then nobody saw what became what.
+  bool formedBefore_ = false;
 };
 
 } // namespace qcc

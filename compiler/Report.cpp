@@ -83,6 +83,11 @@ void reportFormed(Operation *compound, ArrayRef<Value> replaced, StringRef categ
     remark << array(kPackArgument, Builder(context).getStrArrayAttr(members));
 }
 
+void reportAdded(Operation *op, StringRef why) {
+  remark::passed(op->getLoc(), optionsFor(op, op->getName().getStringRef(), kFormRemarks))
+      << remark::metric(kScopeArgument, scopeOf(op)) << remark::reason("{0}", why.str());
+}
+
 void reportMissed(Operation *anchor, StringRef compound, StringRef why) {
   remark::missed(anchor->getLoc(), optionsFor(anchor, compound, kFormRemarks))
       << remark::metric(kScopeArgument, scopeOf(anchor)) << remark::reason("{0}", why.str());

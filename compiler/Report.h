@@ -11,7 +11,7 @@ namespace qcc {
 /// Categories of the remarks.
 inline constexpr llvm::StringLiteral kRaiseRemarks = "raise", kFormRemarks = "form";
 
-/// Arguments of the remarks, beside `Reason` of a missed one.
+/// Arguments of the remarks, beside `Reason` of what is missed or added.
 inline constexpr llvm::StringLiteral kScopeArgument = "Scope"; ///< text: the scope of the op
 inline constexpr llvm::StringLiteral kMadeOfArgument = "Of";   ///< array of text: the ops it was made of, in order
 inline constexpr llvm::StringLiteral kPackArgument = "Pack";   ///< array of text: the members of a new pack
@@ -22,6 +22,9 @@ inline constexpr llvm::StringLiteral kPackArgument = "Pack";   ///< array of tex
 /// `members` are the parameters of a pack that was made for it.
 void reportFormed(mlir::Operation *compound, llvm::ArrayRef<mlir::Value> replaced,
                   llvm::StringRef category = kFormRemarks, llvm::ArrayRef<llvm::StringRef> members = {});
+
+/// A passed remark: `op` was added, which the model does not have, and why.
+void reportAdded(mlir::Operation *op, llvm::StringRef why);
 
 /// A missed remark at `anchor`, the op that promised a compound: it is not formed, and why.
 void reportMissed(mlir::Operation *anchor, llvm::StringRef compound, llvm::StringRef why);

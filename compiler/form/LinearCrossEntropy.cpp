@@ -52,6 +52,7 @@ LogicalResult form(qt::CrossEntropyOp loss, Why &why) {
     shape[0] = trained;
     auto gather = qt::GatherRowsOp::create(*builder, loss.getLoc(), qt::tensorType(rows).clone(shape), docs, rows);
     setScope(gather, scopeOf(linear));
+    reportAdded(gather, "only trained rows go through the head");
     return gather.getOut();
   };
   Value x = gathered(linear.getX()), labels = gathered(loss.getLabels());

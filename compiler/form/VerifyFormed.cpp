@@ -17,10 +17,11 @@ bool isPointwise(Operation *op) {
              qt::ScaleOp, qt::CastOp>(op);
 }
 
-/// Whether a kernel or a matrix product computes the op, or nothing has to: views, reads and notes.
+/// Whether a kernel or a matrix product computes the op, or nothing has to: views, reads and notes. A sum of the model
+/// belongs in a compound, although the sums that autodiff makes have a kernel.
 bool isFormed(Operation *op) {
-  return isa<qt::KernelBackedOpInterface, qt::LinearOp, qt::ReshapeOp, qt::SplitOp, qt::JoinOp, qt::BarrierOp,
-             qt::ReadOp, qt::WatchOp>(op);
+  return !isPointwise(op) && isa<qt::KernelBackedOpInterface, qt::LinearOp, qt::ReshapeOp, qt::SplitOp, qt::JoinOp,
+                                 qt::BarrierOp, qt::ReadOp, qt::WatchOp>(op);
 }
 
 struct VerifyFormed : impl::VerifyFormedBase<VerifyFormed> {

@@ -162,10 +162,7 @@ struct LowerToStep : impl::LowerToStepBase<LowerToStep> {
       if (kind && *kind != qt::EntryKind::Model && !qt::isGeneric(function))
         functions.push_back(function);
     }
-    bool supported = true;
-    for (func::FuncOp function : functions)
-      supported &= succeeded(checkKernels(function, *target));
-    if (!supported)
+    if (failed(checkKernels(functions, *target)))
       return signalPassFailure();
 
     StateLayout layout = layoutState(module);

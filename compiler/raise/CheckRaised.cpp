@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/raise/CheckRaised.h"
 
+#include "dialects/qt/TypeChecks.h"
 #include "dialects/qt/reference/RandomInputs.h"
 
 #include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
 
 using namespace mlir;
 using qt::reference::Datum;
@@ -106,7 +109,8 @@ LogicalResult RaisedCheck::operator()(Operation *at, Value before, Value after, 
   if (!(difference <= kTolerance))
     return at->emitError()
            << "expected the raised op to give the same numbers on random rows, up to a relative difference of "
-           << kTolerance << "; got " << difference;
+           << qt::printNumber(kTolerance) << "; got "
+           << (std::isfinite(difference) ? qt::printNumber(difference) : "numbers that are not finite");
   passed_.insert(text);
   return success();
 }

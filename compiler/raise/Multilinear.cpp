@@ -2,11 +2,11 @@
 #include "compiler/raise/Multilinear.h"
 
 #include "compiler/Match.h"
+#include "dialects/qt/TypeChecks.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/Format.h"
 
 #include <algorithm>
 #include <cmath>
@@ -321,7 +321,7 @@ std::string Multilinear::text(const Term &term) const {
   auto letter = [](int index) { return index >= 0 ? std::string(1, 'a' + index) : std::string(1, 's' + ~index); };
   SmallVector<std::string> parts;
   if (term.factors.empty() || !sameNumber(std::abs(term.coefficient), 1))
-    llvm::raw_string_ostream(parts.emplace_back()) << llvm::format("%g", term.coefficient);
+    parts.push_back(qt::printNumber(term.coefficient));
   for (const Factor &factor : term.factors) {
     const std::string &name = names_[leafOf(factor.atom)];
     parts.push_back((isExp(factor.atom) ? "exp(" + name + ")" : name) + "[" +

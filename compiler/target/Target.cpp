@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/target/Target.h"
 
+#include "compiler/Scope.h"
 #include "compiler/plan/Schedule.h"
+#include "runtime/base/Digits.h"
+
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
@@ -28,6 +32,8 @@ static std::string whyNot(Operation *op, const Target &target) {
   if (auto kernel = dyn_cast<qt::KernelBackedOpInterface>(op)) {
     if (target.disabled == kernel.getKernel())
       return "kernel " + std::string(qrt::kernelInfo(kernel.getKernel()).name) + " is disabled";
+    if (auto add = dyn_cast<qt::AddOp>(op); add && add.getLhs().getType() != add.getRhs().getType())
+      return "kernel add repeats no operand";
     return "";
   }
   if (isViewOp(op) || isa<qt::LinearOp, qt::LinearInputGradOp, qt::LinearWeightGradOp, qt::ZerosOp, qt::ReadOp,
@@ -36,19 +42,37 @@ static std::string whyNot(Operation *op, const Target &target) {
   return "the catalog has none, and no compound op or cluster took it in";
 }
 
-LogicalResult checkKernels(func::FuncOp function, const Target &target) {
-  LogicalResult result = success();
-  for (Operation &op : function.getOps()) {
-    std::string reason = whyNot(&op, target);
-    if (reason.empty())
+/// The line of the file that an op comes from; 0 if it comes from none.
+static unsigned lineOf(Operation *op) {
+  auto line = op->getLoc()->findInstanceOf<FileLineColLoc>();
+  return line ? line.getLine() : 0;
+}
+
+LogicalResult checkKernels(ArrayRef<func::FuncOp> functions, const Target &target) {
+  // The ops that lack one thing, in the order of the program. Entry functions have most of them in common: an op of the
+  // model counts once, by its place in the file and in the model.
+  llvm::MapVector<std::pair<OperationName, StringAttr>, llvm::MapVector<std::pair<Location, StringRef>, Operation *>>
+      missing;
+  for (func::FuncOp function : functions)
+    for (Operation &op : function.getOps())
+      if (std::string reason = whyNot(&op, target); !reason.empty())
+        missing[{op.getName(), StringAttr::get(op.getContext(), reason)}].insert({{op.getLoc(), scopeOf(&op)}, &op});
+  for (auto &[what, places] : missing) {
+    // The model's first layer first, for adjoints too.
+    SmallVector<Operation *> ops = llvm::to_vector(llvm::make_second_range(places));
+    llvm::stable_sort(ops, [](Operation *a, Operation *b) { return lineOf(a) < lineOf(b); });
+    Operation *first = ops.front(), *last = ops.back();
+    InFlightDiagnostic error = first->emitError() << "no kernel for '" << what.first << "' on target " << target.name()
+                                                  << (scopeOf(first).empty() ? "" : ", in ") << scopeOf(first) << ": "
+                                                  << what.second.getValue();
+    int64_t more = static_cast<int64_t>(ops.size()) - 1;
+    if (more == 0)
       continue;
-    InFlightDiagnostic error = op.emitError() << "no kernel for '" << op.getName() << "' on target " << target.name();
-    if (auto scope = op.getAttrOfType<StringAttr>(qt::kScopeAttr))
-      error << ", in " << scope.getValue();
-    error << ": " << reason;
-    result = failure();
+    Diagnostic &note = error.attachNote(last->getLoc()) << "and for " << qrt::countOf(more, "more op");
+    if (!scopeOf(last).empty())
+      note << (more > 1 ? ", the last in " : ", in ") << scopeOf(last);
   }
-  return result;
+  return success(missing.empty());
 }
 
 FailureOr<int64_t> workspaceBytes(Operation *op, const KernelCall &call, const Target &target) {

@@ -23,9 +23,9 @@ struct Target {
 /// The target without the kernel named `disabledKernel` (empty: with all). Reports unknown names at `location`.
 mlir::FailureOr<Target> findTarget(mlir::Location location, qt::Target kind, llvm::StringRef disabledKernel);
 
-/// Checks that the target has an instruction for each op of an entry function; reports each that it has none for, with
-/// the reason.
-mlir::LogicalResult checkKernels(mlir::func::FuncOp function, const Target &target);
+/// Checks that the target has an instruction for each op of the entry functions. Reports each kind of op that it has
+/// none for once, with the reason, at the first of them in the file.
+mlir::LogicalResult checkKernels(llvm::ArrayRef<mlir::func::FuncOp> functions, const Target &target);
 
 /// Bytes of workspace that the target's kernel takes for a call; an error at `op` if it has none for such shapes.
 mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op, const KernelCall &call, const Target &target);

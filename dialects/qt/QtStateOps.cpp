@@ -20,9 +20,10 @@ LogicalResult ParameterOp::verify() {
   if (!std::isfinite(a) || !std::isfinite(b))
     return emitOpError("expected an initial value with finite numbers, got ") << getInit();
   if (getInit().getKind() == InitKind::Normal && b < 0)
-    return emitOpError("expected a standard deviation of at least 0, got ") << b;
+    return emitOpError("expected a standard deviation of at least 0, got ") << printNumber(b);
   if (getInit().getKind() == InitKind::LogUniform && !(0 < a && a < b))
-    return emitOpError("expected bounds 0 < a < b of a log-uniform value, got ") << a << " and " << b;
+    return emitOpError("expected bounds 0 < a < b of a log-uniform value, got ")
+           << printNumber(a) << " and " << printNumber(b);
   return success();
 }
 

@@ -77,6 +77,12 @@ SmallVector<Value> SoftplusOp::buildAdjoint(OpBuilder &b, ValueRange cotangents)
   return {MulOp::create(b, getLoc(), cotangents[0], SigmoidOp::create(b, getLoc(), getX()))};
 }
 
+LogicalResult ScaleOp::verify() {
+  if (!getFactor().isFinite())
+    return emitOpError("expected a finite factor, got ") << printNumber(getFactor().convertToDouble());
+  return success();
+}
+
 SmallVector<Value> ScaleOp::buildAdjoint(OpBuilder &b, ValueRange cotangents) {
   return {ScaleOp::create(b, getLoc(), cotangents[0], getFactorAttr())};
 }

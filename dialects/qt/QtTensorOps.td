@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Mathematics as the model's author writes it. What compounds leave of these has no kernel of its own.
+// Mathematics as the model's author writes it. What compounds leave of these has no kernel of its own; but a sum has,
+// since autodiff makes some.
 #ifndef QT_TENSOR_OPS_TD
 #define QT_TENSOR_OPS_TD
 
@@ -19,7 +20,8 @@ def Qt_SigmoidOp : Qt_UnaryOp<"sigmoid", "1 / (1 + e^-x)">;
 def Qt_SiluOp : Qt_UnaryOp<"silu", "x / (1 + e^-x)">;
 def Qt_SoftplusOp : Qt_UnaryOp<"softplus", "log(1 + e^x)">;
 
-class Qt_BinaryOp<string mnemonic, string formula> : Qt_Op<mnemonic, [Pure, AllTypesMatch<["lhs", "result"]>, Qt_Differentiable]> {
+class Qt_BinaryOp<string mnemonic, string formula, list<Trait> traits = []>
+    : Qt_Op<mnemonic, !listconcat([Pure, AllTypesMatch<["lhs", "result"]>, Qt_Differentiable], traits)> {
   let summary = "elementwise: " # formula;
   let description = "`rhs` has the shape of `lhs`, or that of its last dimensions: then it is repeated along the others.";
   let arguments = (ins Qt_Tensor:$lhs, Qt_Tensor:$rhs);
@@ -27,7 +29,15 @@ class Qt_BinaryOp<string mnemonic, string formula> : Qt_Op<mnemonic, [Pure, AllT
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
   let hasVerifier = 1;
 }
-def Qt_AddOp : Qt_BinaryOp<"add", "lhs + rhs">;
+def Qt_AddOp : Qt_BinaryOp<"add", "lhs + rhs", [KernelBackedOpInterface, CostOpInterface]> {
+  // Of operands of one type: see checkKernels.
+  let extraClassDeclaration = [{
+    ::qrt::Kernel getKernel() { return ::qrt::Kernel::Add; }
+    void getKernelParams(::llvm::SmallVectorImpl<::qrt::ParamValue> &params) {}
+    double getFlops() { return ::qt::kernelFlops(getOperation()); }
+    std::optional<unsigned> getTiedOperand(unsigned result) { return 0; }
+  }];
+}
 def Qt_SubOp : Qt_BinaryOp<"sub", "lhs - rhs">;
 def Qt_MulOp : Qt_BinaryOp<"mul", "lhs * rhs">;
 
@@ -36,6 +46,7 @@ def Qt_ScaleOp : Qt_Op<"scale", [Pure, AllTypesMatch<["x", "result"]>, Qt_Differ
   let arguments = (ins Qt_Tensor:$x, F64Attr:$factor);
   let results = (outs Qt_Tensor:$result);
   let assemblyFormat = "$x `by` $factor attr-dict `:` type($x)";
+  let hasVerifier = 1;
 }
 
 def Qt_CastOp : Qt_Op<"cast", [Pure, Qt_Differentiable]> {

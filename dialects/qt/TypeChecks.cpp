@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialects/qt/TypeChecks.h"
 
+#include "llvm/Support/Format.h"
+
+#include <cmath>
+
 using namespace mlir;
 
 namespace qt {
@@ -78,9 +82,17 @@ LogicalResult expectInto(Operation *op, ValueRange into, ArrayRef<Value> results
   return success();
 }
 
+std::string printNumber(double number) {
+  if (std::isnan(number))
+    return "nan";
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", number);
+  return text;
+}
+
 LogicalResult expectEps(Operation *op, const APFloat &eps) {
   if (!eps.isFinite() || (eps.isNegative() && !eps.isZero()))
-    return op->emitOpError("expected eps to be finite and not negative, got ") << eps.convertToDouble();
+    return op->emitOpError("expected eps to be finite and not negative, got ") << printNumber(eps.convertToDouble());
   return success();
 }
 
@@ -89,7 +101,7 @@ LogicalResult expectRotary(Operation *op, int64_t rotaryDims, int64_t width, con
     return op->emitOpError("expected an even number of rotary dimensions from 2 to the head's ")
            << width << ", got " << rotaryDims;
   if (!theta.isFinite() || theta.isNegative() || theta.isZero())
-    return op->emitOpError("expected theta to be finite and above 0, got ") << theta.convertToDouble();
+    return op->emitOpError("expected theta to be finite and above 0, got ") << printNumber(theta.convertToDouble());
   return success();
 }
 

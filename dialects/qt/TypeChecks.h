@@ -39,6 +39,8 @@ llvm::LogicalResult expectTokens(mlir::Operation *op, llvm::StringRef name, mlir
 llvm::LogicalResult expectTrainedRows(mlir::Operation *op, llvm::StringRef name, mlir::Value value, SegmentsType docs);
 /// `into` is empty, or has one value of the same type for each of the results (absent ones not counted).
 llvm::LogicalResult expectInto(mlir::Operation *op, mlir::ValueRange into, llvm::ArrayRef<mlir::Value> results);
+/// A number for a message: what is none is "nan", of whatever sign.
+std::string printNumber(double number);
 /// A norm's epsilon: finite, not negative.
 llvm::LogicalResult expectEps(mlir::Operation *op, const llvm::APFloat &eps);
 /// Rotary dimensions of heads of `width`: even, from 2 to the width; theta above 0.

@@ -22,8 +22,8 @@ std::string_view spaceName(Space space);
 enum class EntryKind : uint8_t { Step = 1, Accumulate = 2, Apply = 3, Eval = 4 };
 std::string_view entryKindName(EntryKind kind);
 
-/// Whether a run may need entries of this kind: one that accumulates gradients over micro-batches needs all (a step of a
-/// single row is taken as one), another takes each row as a step and evaluates.
+/// Whether a run may need entries of this kind: one that accumulates gradients over micro-batches needs all (a step of
+/// a single row is taken as one), another takes each row as a step and evaluates.
 constexpr bool isNeeded(EntryKind kind, bool accumulate) {
   return accumulate || kind == EntryKind::Step || kind == EntryKind::Eval;
 }

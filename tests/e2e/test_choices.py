@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The choices of a build and of a run: what must not change the numbers, and what may."""
+import re
 import unittest
 
 import support
@@ -18,6 +19,24 @@ class Choices(support.TestCase):
     def gradients(self, name, *options, dtype="f32", run_options=()):
         program = self.build(CASE, str(sum(LENGTHS)), *options, dtype=dtype, name=name)
         return self.train(CASE, program, self.packed, f"{name}-run", "--steps", 3, "--lr", 1e-3, *run_options)
+
+    def test_missed_pack(self):
+        """A frozen projection stays out of its pack. The gradients of its input are added by a kernel then, and all other gradients are the same within
+        rounding."""
+        frozen = "layers.1.mlp.up_proj.weight"
+        _, expected = self.gradients("packed")
+        module, program = self.work / "missed.mlir", self.work / "missed.qprog"
+        support.run("qcc", "import", support.GOLDEN / CASE, "--dtype", "f32", "-o", module)
+        text, changes = re.subn(rf"(qt\.parameter @{re.escape(frozen)} : \S+) ", r"\1 frozen ", module.read_text())
+        self.assertEqual(changes, 1)
+        module.write_text(text)
+        explained = support.run("qcc", "build", module, "-o", program, "--buckets", sum(LENGTHS), "--explain")
+        self.assertRegex(explained, r"missed parameter_pack at mlp\.up_proj")
+        self.assertIn("add", {line.split()[0] for line in support.run("qrun", "inspect", program).splitlines() if line.strip()})
+        _, actual = self.train(CASE, program, self.packed, "missed-run", "--steps", 1, "--lr", 1e-3)
+        self.assertEqual({name for name in expected if name not in actual}, {f"model.{frozen}"})
+        del expected[f"model.{frozen}"]
+        self.assert_gradients_close(actual, expected)
 
     def test_recomputing_changes_no_bit(self):
         """What is recomputed comes out the same: gradients, metrics, weights (docs/design.md, remat)."""

@@ -184,6 +184,8 @@ class BuildOptions(support.TestCase):
         self.assert_fails(2, "--buckets or --data", "qcc", "build", self.module, "-o", program)
         self.assert_fails(2, "--layers", "qcc", "import", "--size", "27b", "--layers", 0)
         self.assert_fails(1, "nowhere.*No such file", "qcc", "build", self.work / "nowhere", "--buckets", "64", "-o", program)
+        self.assert_fails(2, "no kernel 'swigglu'; did you mean swiglu", "qcc", "build", self.module, "--buckets", "64", "--disable-kernel", "swigglu", "-o", program)
+        self.assert_fails(2, "--compile-to: .*got 'fuse'; did you mean fused", "qcc", "build", self.module, "--buckets", "64", "--compile-to", "fuse")
         self.assert_fails(2, "--memory.*--compile-to fused", "qcc", "build", self.module, "--buckets", "64", "--memory", "8GiB", "--compile-to", "fused")
         self.assert_fails(2, "--memory: expected an amount like 80GiB", "qcc", "build", self.module, "--buckets", "64", "--memory", "lots", "-o", program)
 

@@ -193,6 +193,7 @@ std::vector<Benchmark> benchmarks(DType md, const BucketShape &bucket) {
        {eps, theta, rotary}},
       {Kernel::Attention, {docs, q, k, k, q, q, qr, q}, {scale}},
       {Kernel::AttentionGrad, {docs, q, k, k, q, qr, q, q, q, k, k, q}, {scale}},
+      {Kernel::Add, {rows, rows}, {}},
       {Kernel::Swiglu, {wide, wide, wide}, {}},
       {Kernel::SwigluGrad, {wide, wide, wide, wide, wide}, {}},
       {Kernel::GatherRows, {docs, rows, trained}, {}},

@@ -6,10 +6,9 @@
 #include <numeric>
 
 namespace qrt {
-namespace {
 
 /// Insertions, deletions and replacements between two words.
-size_t editDistance(std::string_view a, std::string_view b) {
+static size_t editDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
   for (size_t i = 0; i < a.size(); ++i) {
@@ -20,8 +19,7 @@ size_t editDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// "; did you mean --buckets?" if one of the words is near, or begins with this one.
-std::string suggest(std::string_view word, const std::vector<std::string> &words) {
+std::string didYouMean(std::string_view word, const std::vector<std::string> &words) {
   const std::string *best = nullptr;
   size_t least = std::max<size_t>(word.size() / 3, 1) + 1;
   for (const std::string &candidate : words) {
@@ -33,6 +31,8 @@ std::string suggest(std::string_view word, const std::vector<std::string> &words
   }
   return best ? fmt::format("; did you mean {}?", *best) : "";
 }
+
+namespace {
 
 /// "a", "a and b", "a, b and c".
 std::string list(const std::vector<std::string> &words, std::string_view last = "and") {
@@ -120,7 +120,7 @@ std::string describeValue(std::string_view message) {
 
 std::string unknownOption(const CLI::App &app, const CLI::App &command, const std::string &option) {
   return fmt::format("{0} has no option {1}{2} (`{0} --help` lists them)", app.get_name() + " " + command.get_name(),
-                     option, suggest(option, optionsOf(command)));
+                     option, didYouMean(option, optionsOf(command)));
 }
 
 std::string describeUsage(const CLI::App &app, const CLI::ParseError &error) {
@@ -132,7 +132,7 @@ std::string describeUsage(const CLI::App &app, const CLI::ParseError &error) {
       return fmt::format("expected a command: {}", list(commands, "or"));
     if (looksLikeOption(left.front()))
       return fmt::format("expected a command before {}: {}", left.front(), there);
-    return fmt::format("there is no command '{}': {}{}", left.front(), there, suggest(left.front(), commands));
+    return fmt::format("there is no command '{}': {}{}", left.front(), there, didYouMean(left.front(), commands));
   }
   std::string name = app.get_name() + " " + command->get_name();
   // Of a file of options: whoever read it has said where it is wrong.

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace qrt {
 
@@ -22,6 +23,9 @@ std::string describeUsage(const CLI::App &app, const CLI::ParseError &error);
 
 /// "qrun train has no option --lrr; did you mean --lr? (`qrun train --help` lists them)", for an option of `command`.
 std::string unknownOption(const CLI::App &app, const CLI::App &command, const std::string &option);
+
+/// "; did you mean --buckets?" if one of the words is near `word`, or begins with it; else nothing.
+std::string didYouMean(std::string_view word, const std::vector<std::string> &words);
 
 /// Says on standard error why a command failed, if it did. The exit code: 0, 1 failed, 2 wrong usage.
 int finish(const CLI::App &app, const Status &status);

@@ -9,6 +9,7 @@
 #include "runtime/base/File.h"
 #include "runtime/data/Buckets.h"
 #include "runtime/program/Program.h"
+#include "tools/cli/CommandLine.h"
 #include "tools/cli/PathKind.h"
 #include "tools/qcc/MemoryPlan.h"
 #include "tools/qcc/Output.h"
@@ -29,8 +30,13 @@ static StatusOr<PipelineOptions> pipelineOptions(const BuildOptions &options) {
   PipelineOptions pipeline;
   QRT_RETURN_IF_ERROR(parseChoices(options.states, options.remat, options.target, pipeline));
   pipeline.disabledKernel = options.disabledKernel;
-  if (!options.disabledKernel.empty() && !qrt::kernelByName(options.disabledKernel))
-    return qrt::error(StatusCode::InvalidUsage, "--disable-kernel: there is no kernel {}", options.disabledKernel);
+  if (!options.disabledKernel.empty() && !qrt::kernelByName(options.disabledKernel)) {
+    std::vector<std::string> names;
+    for (int kernel = 0; kernel < qrt::kNumKernels; ++kernel)
+      names.emplace_back(qrt::kernelInfo(static_cast<qrt::Kernel>(kernel)).name);
+    return qrt::error(StatusCode::InvalidUsage, "--disable-kernel: there is no kernel '{}'{}", options.disabledKernel,
+                      qrt::didYouMean(options.disabledKernel, names));
+  }
   if (!options.buckets.empty() && !options.data.empty())
     return qrt::error(StatusCode::InvalidUsage, "--buckets and --data exclude each other");
   if (!options.buckets.empty()) {
@@ -81,6 +87,13 @@ static Status checkInput(const std::string &path) {
   return qrt::error(StatusCode::InvalidUsage, "{}; {}", qrt::expectedPath(path, "a module (.mlir)"), hint);
 }
 
+static std::vector<std::string> phaseNames() {
+  std::vector<std::string> names;
+  for (uint32_t phase = 0; phase <= qt::getMaxEnumValForPhase(); ++phase)
+    names.push_back(qt::stringifyPhase(static_cast<Phase>(phase)).str());
+  return names;
+}
+
 /// "1 bucket: 8192".
 static std::string describeBuckets(const qrt::Program &program) {
   std::vector<std::string> buckets;
@@ -93,7 +106,9 @@ static std::string describeBuckets(const qrt::Program &program) {
 Status build(const BuildOptions &options) {
   std::optional<Phase> until = qt::symbolizePhase(options.compileTo);
   if (!until)
-    return qrt::error(StatusCode::InvalidUsage, "--compile-to: there is no phase {}", options.compileTo);
+    return qrt::error(StatusCode::InvalidUsage,
+                      "--compile-to: expected a phase (`qcc build --help` lists them), got '{}'{}", options.compileTo,
+                      qrt::didYouMean(options.compileTo, phaseNames()));
   if (*until == Phase::Program && options.output.empty())
     return qrt::error(StatusCode::InvalidUsage, "expected -o FILE.qprog: where the program is to be written");
   if (*until != Phase::Program && !options.memory.empty())
@@ -125,8 +140,8 @@ Status build(const BuildOptions &options) {
   Phase last = *until == Phase::Program ? Phase::Planned : *until;
   if (phaseOf(*module) < Phase::Bucketed && last >= Phase::Bucketed && pipeline.buckets.empty())
     return qrt::error(StatusCode::InvalidUsage, "no bucket to compile for: expected --buckets or --data");
-  if (explanation && phaseOf(*module) == Phase::Model)
-    explanation->countWritten(*module);
+  if (explanation)
+    explanation->begin(*module);
   if (explanation && phaseOf(*module) <= Phase::Fused && last >= Phase::Formed) {
     // Costs are those of the entry functions as they will run, before they become instructions.
     mlir::LogicalResult compiled = compileTo(*module, std::min(last, Phase::Fused), pipeline);

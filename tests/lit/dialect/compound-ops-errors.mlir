@@ -58,7 +58,7 @@ func.func @add_rms_norm_rstd_type(%x: tensor<?x4xbf16>, %delta: tensor<?x4xbf16>
 // -----
 
 func.func @add_rms_norm_eps(%x: tensor<?x4xbf16>, %delta: tensor<?x4xbf16>, %weight: tensor<4xbf16>) {
-  // expected-error @below {{'qt.add_rms_norm' op expected eps to be finite and not negative, got -1.000000e+00}}
+  // expected-error @below {{'qt.add_rms_norm' op expected eps to be finite and not negative, got -1}}
   %r:3 = qt.add_rms_norm %x, %delta, %weight eps -1.0 : (tensor<?x4xbf16>, tensor<?x4xbf16>, tensor<4xbf16>) -> tensor<?x4xbf16>, tensor<?x4xbf16> rstd tensor<?xf32>
   return
 }
@@ -211,7 +211,7 @@ func.func @gated_delta_inputs_tokens(%docs: !qt.segments<128, 4, 64, 96>, %qkv: 
 
 func.func @gated_delta_inputs_eps(%docs: !qt.segments, %qkv: tensor<?x16xbf16>, %b: tensor<?x4xbf16>, %a: tensor<?x4xbf16>, %conv: tensor<16x1x4xbf16>, %a_log: tensor<4xf32>, %dt_bias: tensor<4xbf16>) {
   // expected-error @below {{'qt.gated_delta_inputs' op expected eps to be finite and not negative, got nan}}
-  %r:5 = qt.gated_delta_inputs %docs, %qkv, %b, %a conv %conv, %a_log, %dt_bias eps 0x7FF8000000000000 : (!qt.segments, tensor<?x16xbf16>, tensor<?x4xbf16>, tensor<?x4xbf16>, tensor<16x1x4xbf16>, tensor<4xf32>, tensor<4xbf16>) -> (tensor<?x2x2xbf16>, tensor<?x2x2xbf16>, tensor<?x4x2xbf16>, tensor<?x4xf32>, tensor<?x4xbf16>)
+  %r:5 = qt.gated_delta_inputs %docs, %qkv, %b, %a conv %conv, %a_log, %dt_bias eps 0xFFF8000000000000 : (!qt.segments, tensor<?x16xbf16>, tensor<?x4xbf16>, tensor<?x4xbf16>, tensor<16x1x4xbf16>, tensor<4xf32>, tensor<4xbf16>) -> (tensor<?x2x2xbf16>, tensor<?x2x2xbf16>, tensor<?x4x2xbf16>, tensor<?x4xf32>, tensor<?x4xbf16>)
   return
 }
 
@@ -330,7 +330,7 @@ func.func @gated_rms_norm_rstd(%x: tensor<?x4x2xbf16>, %z: tensor<?x4x2xbf16>, %
 // -----
 
 func.func @gated_rms_norm_eps(%x: tensor<?x4x2xbf16>, %z: tensor<?x4x2xbf16>, %weight: tensor<2xf32>) {
-  // expected-error @below {{'qt.gated_rms_norm' op expected eps to be finite and not negative, got -1.000000e+00}}
+  // expected-error @below {{'qt.gated_rms_norm' op expected eps to be finite and not negative, got -1}}
   %r:2 = qt.gated_rms_norm %x, %z, %weight eps -1.0 : (tensor<?x4x2xbf16>, tensor<?x4x2xbf16>, tensor<2xf32>) -> tensor<?x4x2xbf16> rstd tensor<?x4xf32>
   return
 }
@@ -434,7 +434,7 @@ func.func @qk_norm_rope_dims_wide(%docs: !qt.segments, %q_in: tensor<?x4x2xbf16>
 // -----
 
 func.func @qk_norm_rope_theta(%docs: !qt.segments, %q_in: tensor<?x4x2xbf16>, %k_in: tensor<?x2x2xbf16>, %q_weight: tensor<2xbf16>, %k_weight: tensor<2xbf16>) {
-  // expected-error @below {{'qt.qk_norm_rope' op expected theta to be finite and above 0, got 0.000000e+00}}
+  // expected-error @below {{'qt.qk_norm_rope' op expected theta to be finite and above 0, got 0}}
   %r:4 = qt.qk_norm_rope %docs, %q_in, %k_in, %q_weight, %k_weight eps 1.0e-6 theta 0.0 dims 2 : (!qt.segments, tensor<?x4x2xbf16>, tensor<?x2x2xbf16>, tensor<2xbf16>, tensor<2xbf16>) -> tensor<?x4x2xbf16>, tensor<?x2x2xbf16> q_rstd tensor<?x4xf32> k_rstd tensor<?x2xf32>
   return
 }
@@ -442,7 +442,7 @@ func.func @qk_norm_rope_theta(%docs: !qt.segments, %q_in: tensor<?x4x2xbf16>, %k
 // -----
 
 func.func @qk_norm_rope_eps(%docs: !qt.segments, %q_in: tensor<?x4x2xbf16>, %k_in: tensor<?x2x2xbf16>, %q_weight: tensor<2xbf16>, %k_weight: tensor<2xbf16>) {
-  // expected-error @below {{'qt.qk_norm_rope' op expected eps to be finite and not negative, got -1.000000e+00}}
+  // expected-error @below {{'qt.qk_norm_rope' op expected eps to be finite and not negative, got -1}}
   %r:4 = qt.qk_norm_rope %docs, %q_in, %k_in, %q_weight, %k_weight eps -1.0 theta 1.0e4 dims 2 : (!qt.segments, tensor<?x4x2xbf16>, tensor<?x2x2xbf16>, tensor<2xbf16>, tensor<2xbf16>) -> tensor<?x4x2xbf16>, tensor<?x2x2xbf16> q_rstd tensor<?x4xf32> k_rstd tensor<?x2xf32>
   return
 }

@@ -194,7 +194,7 @@ func.func @rms_norm_grad_dweight(%x: tensor<?x4xbf16>, %weight: tensor<4xbf16>, 
 // -----
 
 func.func @rms_norm_grad_eps(%x: tensor<?x4xbf16>, %weight: tensor<4xbf16>, %rstd: tensor<?xf32>, %dy: tensor<?x4xbf16>, %into: tensor<4xf32>) {
-  // expected-error @below {{'qt.rms_norm_grad' op expected eps to be finite and not negative, got -1.000000e+00}}
+  // expected-error @below {{'qt.rms_norm_grad' op expected eps to be finite and not negative, got -1}}
   %r:2 = qt.rms_norm_grad %x, %weight rstd %rstd dy %dy into %into eps -1.0 : (tensor<?x4xbf16>, tensor<4xbf16>, tensor<?xf32>, tensor<?x4xbf16>, tensor<4xf32>) -> (tensor<?x4xbf16>, tensor<4xf32>)
   return
 }
@@ -258,7 +258,7 @@ func.func @add_rms_norm_grad_dweight(%sum: tensor<?x4xbf16>, %weight: tensor<4xb
 // -----
 
 func.func @add_rms_norm_grad_eps(%sum: tensor<?x4xbf16>, %weight: tensor<4xbf16>, %rstd: tensor<?xf32>, %dsum: tensor<?x4xbf16>, %dy: tensor<?x4xbf16>, %into: tensor<4xf32>) {
-  // expected-error @below {{'qt.add_rms_norm_grad' op expected eps to be finite and not negative, got -1.000000e+00}}
+  // expected-error @below {{'qt.add_rms_norm_grad' op expected eps to be finite and not negative, got -1}}
   %r:2 = qt.add_rms_norm_grad %sum, %weight rstd %rstd dsum %dsum dy %dy into %into eps -1.0 : (tensor<?x4xbf16>, tensor<4xbf16>, tensor<?xf32>, tensor<?x4xbf16>, tensor<?x4xbf16>, tensor<4xf32>) -> (tensor<?x4xbf16>, tensor<4xf32>)
   return
 }
@@ -330,7 +330,7 @@ func.func @gated_rms_norm_grad_dweight(%x: tensor<?x4x2xbf16>, %z: tensor<?x4x2x
 // -----
 
 func.func @gated_rms_norm_grad_eps(%x: tensor<?x4x2xbf16>, %z: tensor<?x4x2xbf16>, %weight: tensor<2xf32>, %rstd: tensor<?x4xf32>, %dy: tensor<?x4x2xbf16>, %into: tensor<2xf32>) {
-  // expected-error @below {{'qt.gated_rms_norm_grad' op expected eps to be finite and not negative, got -1.000000e+00}}
+  // expected-error @below {{'qt.gated_rms_norm_grad' op expected eps to be finite and not negative, got -1}}
   %r:3 = qt.gated_rms_norm_grad %x, %z, %weight rstd %rstd dy %dy into %into eps -1.0 : (tensor<?x4x2xbf16>, tensor<?x4x2xbf16>, tensor<2xf32>, tensor<?x4xf32>, tensor<?x4x2xbf16>, tensor<2xf32>) -> (tensor<?x4x2xbf16>, tensor<?x4x2xbf16>, tensor<2xf32>)
   return
 }
@@ -554,7 +554,7 @@ func.func @gated_delta_inputs_grad_one_into(%docs: !qt.segments, %qkv: tensor<?x
 // -----
 
 func.func @gated_delta_inputs_grad_eps(%docs: !qt.segments, %qkv: tensor<?x16xbf16>, %b: tensor<?x4xbf16>, %a: tensor<?x4xbf16>, %conv: tensor<16x1x4xbf16>, %a_log: tensor<4xf32>, %dt_bias: tensor<4xbf16>, %dq: tensor<?x2x2xbf16>, %dk: tensor<?x2x2xbf16>, %dv: tensor<?x4x2xbf16>, %dg: tensor<?x4xf32>, %dbeta: tensor<?x4xbf16>, %c: tensor<16x1x4xf32>, %l: tensor<4xf32>) {
-  // expected-error @below {{'qt.gated_delta_inputs_grad' op expected eps to be finite and not negative, got -1.000000e+00}}
+  // expected-error @below {{'qt.gated_delta_inputs_grad' op expected eps to be finite and not negative, got -1}}
   %r:6 = qt.gated_delta_inputs_grad %docs, %qkv, %b, %a conv %conv, %a_log, %dt_bias grads %dq, %dk, %dv, %dg, %dbeta into %c, %l, %l eps -1.0 : (!qt.segments, tensor<?x16xbf16>, tensor<?x4xbf16>, tensor<?x4xbf16>, tensor<16x1x4xbf16>, tensor<4xf32>, tensor<4xbf16>, tensor<?x2x2xbf16>, tensor<?x2x2xbf16>, tensor<?x4x2xbf16>, tensor<?x4xf32>, tensor<?x4xbf16>, tensor<16x1x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<?x16xbf16>, tensor<?x4xbf16>, tensor<?x4xbf16>, tensor<16x1x4xf32>, tensor<4xf32>, tensor<4xf32>)
   return
 }
@@ -810,7 +810,7 @@ func.func @qk_norm_rope_grad_dims(%docs: !qt.segments, %q_in: tensor<?x4x2xbf16>
 // -----
 
 func.func @qk_norm_rope_grad_theta(%docs: !qt.segments, %q_in: tensor<?x4x2xbf16>, %k_in: tensor<?x2x2xbf16>, %q_weight: tensor<2xbf16>, %k_weight: tensor<2xbf16>, %q_rstd: tensor<?x4xf32>, %k_rstd: tensor<?x2xf32>, %dq: tensor<?x4x2xbf16>, %dk: tensor<?x2x2xbf16>, %i: tensor<2xf32>) {
-  // expected-error @below {{'qt.qk_norm_rope_grad' op expected theta to be finite and above 0, got -1.000000e+00}}
+  // expected-error @below {{'qt.qk_norm_rope_grad' op expected theta to be finite and above 0, got -1}}
   %r:4 = qt.qk_norm_rope_grad %docs, %q_in, %k_in, %q_weight, %k_weight q_rstd %q_rstd k_rstd %k_rstd grads %dq, %dk into %i, %i eps 1.0e-6 theta -1.0 dims 2 : (!qt.segments, tensor<?x4x2xbf16>, tensor<?x2x2xbf16>, tensor<2xbf16>, tensor<2xbf16>, tensor<?x4xf32>, tensor<?x2xf32>, tensor<?x4x2xbf16>, tensor<?x2x2xbf16>, tensor<2xf32>, tensor<2xf32>) -> (tensor<?x4x2xbf16>, tensor<?x2x2xbf16>, tensor<2xf32>, tensor<2xf32>)
   return
 }
@@ -818,7 +818,7 @@ func.func @qk_norm_rope_grad_theta(%docs: !qt.segments, %q_in: tensor<?x4x2xbf16
 // -----
 
 func.func @qk_norm_rope_grad_eps(%docs: !qt.segments, %q_in: tensor<?x4x2xbf16>, %k_in: tensor<?x2x2xbf16>, %q_weight: tensor<2xbf16>, %k_weight: tensor<2xbf16>, %q_rstd: tensor<?x4xf32>, %k_rstd: tensor<?x2xf32>, %dq: tensor<?x4x2xbf16>, %dk: tensor<?x2x2xbf16>, %i: tensor<2xf32>) {
-  // expected-error @below {{'qt.qk_norm_rope_grad' op expected eps to be finite and not negative, got -1.000000e+00}}
+  // expected-error @below {{'qt.qk_norm_rope_grad' op expected eps to be finite and not negative, got -1}}
   %r:4 = qt.qk_norm_rope_grad %docs, %q_in, %k_in, %q_weight, %k_weight q_rstd %q_rstd k_rstd %k_rstd grads %dq, %dk into %i, %i eps -1.0 theta 1.0e4 dims 2 : (!qt.segments, tensor<?x4x2xbf16>, tensor<?x2x2xbf16>, tensor<2xbf16>, tensor<2xbf16>, tensor<?x4xf32>, tensor<?x2xf32>, tensor<?x4x2xbf16>, tensor<?x2x2xbf16>, tensor<2xf32>, tensor<2xf32>) -> (tensor<?x4x2xbf16>, tensor<?x2x2xbf16>, tensor<2xf32>, tensor<2xf32>)
   return
 }

@@ -11,17 +11,17 @@ qt.parameter @w : tensor<4xf32> init <zeros> names []
 
 // -----
 
-// expected-error @below {{'qt.parameter' op expected a standard deviation of at least 0, got -1.000000e+00}}
+// expected-error @below {{'qt.parameter' op expected a standard deviation of at least 0, got -1}}
 qt.parameter @w : tensor<4xf32> init <normal, 0.0, -1.0> names ["w"]
 
 // -----
 
-// expected-error @below {{'qt.parameter' op expected bounds 0 < a < b of a log-uniform value, got 0.000000e+00 and 1.600000e+01}}
+// expected-error @below {{'qt.parameter' op expected bounds 0 < a < b of a log-uniform value, got 0 and 16}}
 qt.parameter @w : tensor<4xf32> init <log_uniform, 0.0, 16.0> names ["w"]
 
 // -----
 
-// expected-error @below {{'qt.parameter' op expected bounds 0 < a < b of a log-uniform value, got 2.000000e+00 and 1.000000e+00}}
+// expected-error @below {{'qt.parameter' op expected bounds 0 < a < b of a log-uniform value, got 2 and 1}}
 qt.parameter @w : tensor<4xf32> init <log_uniform, 2.0, 1.0> names ["w"]
 
 // -----

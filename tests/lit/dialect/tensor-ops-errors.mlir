@@ -435,3 +435,11 @@ func.func @scan_terminator(%docs: !qt.segments, %x: tensor<?x2xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @scale_factor(%x: tensor<6xf32>) {
+  // expected-error @below {{'qt.scale' op expected a finite factor, got nan}}
+  %r = qt.scale %x by 0xFFF8000000000000 : tensor<6xf32>
+  return
+}

@@ -13,7 +13,8 @@ func.func @step(%docs: !docs {qt.argument = #qt.argument<segments>}, %x: tensor<
   %b = qt.barrier %j after %x : tensor<32x8xf32>, tensor<32x4xf32>
   %dx = qt.linear_input_grad %b, %w : tensor<32x8xf32>, tensor<8x4xf32> -> tensor<32x4xf32>
   %dw = qt.linear_weight_grad %b, %x : (tensor<32x8xf32>, tensor<32x4xf32>) -> tensor<8x4xf32>
-  qt.watch %dx as "hidden.0" : tensor<32x4xf32>
+  %sum = qt.add %dx, %zeros : tensor<32x4xf32>, tensor<32x4xf32>
+  qt.watch %sum as "hidden.0" : tensor<32x4xf32>
   qt.update @w, %dw : tensor<8x4xf32>
   %r = qt.reshape %b : tensor<32x8xf32> -> tensor<32x2x4xf32>
   return %r : tensor<32x2x4xf32>
@@ -27,8 +28,8 @@ func.func @any(%docs: !qt.segments {qt.argument = #qt.argument<segments>}, %x: t
 // -----
 
 func.func @eval(%docs: !qt.segments<32, 2, 16, 32> {qt.argument = #qt.argument<segments>}, %x: tensor<32x4xf32>) attributes {qt.entry = #qt.entry<eval>} {
-  // expected-error @below {{'qt.add' op expected compounds, linear ops and views alone, got an op that no kernel computes}}
-  %y = qt.add %x, %x : tensor<32x4xf32>, tensor<32x4xf32>
+  // expected-error @below {{'qt.mul' op expected compounds, linear ops and views alone, got an op that no kernel computes}}
+  %y = qt.mul %x, %x : tensor<32x4xf32>, tensor<32x4xf32>
   // expected-error @below {{'qt.softmax' op expected compounds, linear ops and views alone, got an op that no kernel computes}}
   %z = qt.softmax %y : tensor<32x4xf32>
   return

@@ -153,8 +153,8 @@ TEST_F(EmitProgram, ReportsMemoryToTheByte) {
   EXPECT_EQ(step.activations + step.gradients + step.workspace + step.unused, step.transient);
   EXPECT_GT(step.gradients, 0);
   EXPECT_EQ(qrt::totalBytes(program.spaceBytes(false)), 5120 + step.io + step.transient);
-  EXPECT_EQ(qrt::totalBytes(program.spaceBytes(true)), 5120 + 1024 + std::max(step.io, peaks[1].io) +
-                                                      std::max(step.transient, peaks[1].transient));
+  EXPECT_EQ(qrt::totalBytes(program.spaceBytes(true)),
+            5120 + 1024 + std::max(step.io, peaks[1].io) + std::max(step.transient, peaks[1].transient));
 }
 
 TEST_F(EmitProgram, RefusesWhatIsNotPlanned) {

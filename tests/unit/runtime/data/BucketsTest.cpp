@@ -91,8 +91,9 @@ TEST(Buckets, FindsTheLeast) {
   EXPECT_EQ(*findBucket(buckets, {8000, 3, 5000, 1025}), 1u);
   EXPECT_EQ(*findBucket(buckets, {8000, 65, 5000, 1000}), 3u);
   EXPECT_EQ(*findBucket(buckets, {8193, 3, 5000, 1000}), 0u);
-  EXPECT_ERROR(findBucket(buckets, {16385, 1, 16385, 1}), StatusCode::ResourceExhausted,
-               "no bucket takes a row of 16,385 tokens, 1 document, 16,385 tokens in its longest document and 1 trained "
-               "token; there are: 16384, 8192x64x8192x8192, 8192x64x8192x1024, 8192");
+  EXPECT_ERROR(
+      findBucket(buckets, {16385, 1, 16385, 1}), StatusCode::ResourceExhausted,
+      "no bucket takes a row of 16,385 tokens, 1 document, 16,385 tokens in its longest document and 1 trained "
+      "token; there are: 16384, 8192x64x8192x8192, 8192x64x8192x1024, 8192");
   EXPECT_ERROR(findBucket({}, {1, 1, 1, 1}), StatusCode::ResourceExhausted, "there are: none");
 }

@@ -271,7 +271,8 @@ TEST(Session, RefusesWhatItCannotRun) {
   gpu.builder.program.target = "sm_90a";
   EXPECT_ERROR(create(gpu, {}), StatusCode::Unsupported, "tiny.qprog: it was built for the target 'sm_90a'");
   TinyProgram big;
-  EXPECT_ERROR(create(big, {.memoryLimit = 1000}), StatusCode::ResourceExhausted, "more than the 1,000 bytes (0.000 GiB) of the limit");
+  EXPECT_ERROR(create(big, {.memoryLimit = 1000}), StatusCode::ResourceExhausted,
+               "more than the 1,000 bytes (0.000 GiB) of the limit");
   big.builder.program.state_bytes = uint64_t{1} << 50;
   EXPECT_ERROR(create(big, {}), StatusCode::ResourceExhausted, "state 1048576.000 GiB, gradients 0.000 GiB");
   EXPECT_ERROR(Session::create({}, cpu::createCpuDevice({.threads = 1})), StatusCode::InvalidUsage,
