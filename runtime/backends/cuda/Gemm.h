@@ -10,6 +10,11 @@ namespace qrt::cuda {
 /// Workspace of the matrix products on one stream.
 constexpr int64_t kGemmWorkspaceBytes = int64_t{64} << 20;
 
+/// Bytes from a matrix's first element to the end of its last, with 256 to spare for alignment.
+inline int64_t gemmExtent(const Tensor &matrix) {
+  return ((matrix.dim(0) - 1) * matrix.stride(0) + matrix.dim(1)) * byteSize(matrix.shape.dtype) + 256;
+}
+
 /// A matrix product with its algorithm chosen: "c = op(a) op(b) + beta c", row-major. Deterministic: split sums are
 /// added in a fixed order. Owns the library's descriptors.
 class PreparedGemm {

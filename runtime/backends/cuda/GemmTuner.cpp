@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/backends/cuda/GemmTuner.h"
 
+#include "runtime/backends/cuda/RandomFill.h"
 #include "runtime/base/File.h"
 #include "runtime/base/Json.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <random>
 
 namespace qrt::cuda {
 namespace {
 
 constexpr int64_t kMaxFileBytes = int64_t{16} << 20;
-
-/// Bytes from a matrix's first element to the end of its last, with 256 to spare for alignment.
-int64_t extent(const Tensor &tensor) {
-  return ((tensor.dim(0) - 1) * tensor.stride(0) + tensor.dim(1)) * byteSize(tensor.shape.dtype) + 256;
-}
 
 /// The algorithm as 8 numbers of 16 hexadecimal digits.
 std::string print(const LtAlgorithm &algorithm) {
@@ -92,7 +87,7 @@ Status GemmTuner::choose(PreparedGemm &gemm, DevicePtr scratch, int64_t scratchB
     }
   }
   if (gemm.candidates().size() == 1 ||
-      extent(gemm.gemm().a) + extent(gemm.gemm().b) + extent(gemm.gemm().c) > scratchBytes)
+      gemmExtent(gemm.gemm().a) + gemmExtent(gemm.gemm().b) + gemmExtent(gemm.gemm().c) > scratchBytes)
     return Status();
   size_t best = 0;
   QRT_RETURN_IF_ERROR(time(gemm, scratch, scratchBytes, best));
@@ -102,39 +97,16 @@ Status GemmTuner::choose(PreparedGemm &gemm, DevicePtr scratch, int64_t scratchB
   return Status();
 }
 
-/// Random numbers everywhere: products of zeros take less power, and so less time, than real ones.
-Status GemmTuner::fillScratch(DevicePtr scratch, int64_t bytes) {
-  if (filled_ == scratch && filledBytes_ >= bytes)
-    return Status();
-  std::mt19937 random(1);
-  std::normal_distribution<float> normal;
-  std::vector<uint16_t> block(size_t{1} << 20);
-  for (uint16_t &value : block) {
-    float x = normal(random);
-    uint32_t bits;
-    std::memcpy(&bits, &x, sizeof(bits));
-    value = static_cast<uint16_t>(bits >> 16);
-  }
-  std::span<const std::byte> blockBytes = std::as_bytes(std::span(block));
-  int64_t done = std::min<int64_t>(bytes, static_cast<int64_t>(blockBytes.size()));
-  QRT_RETURN_IF_ERROR(gpu_.write(scratch, blockBytes.first(static_cast<size_t>(done))));
-  // Doubling: what is there is copied behind itself.
-  for (int64_t count; done < bytes; done += count) {
-    count = std::min(done, bytes - done);
-    QRT_CUDA_CHECK(gpu_.driver(), cuMemcpyDtoDAsync(scratch + static_cast<DevicePtr>(done), scratch,
-                                                    static_cast<size_t>(count), gpu_.stream()));
-  }
-  filled_ = scratch;
-  filledBytes_ = bytes;
-  return gpu_.synchronize();
-}
-
 Status GemmTuner::time(PreparedGemm &gemm, DevicePtr scratch, int64_t scratchBytes, size_t &best) {
   const Driver &driver = gpu_.driver();
   auto aligned = [](int64_t bytes) { return static_cast<DevicePtr>(bytes / 256 * 256); };
-  DevicePtr a = scratch, b = a + aligned(extent(gemm.gemm().a)), c = b + aligned(extent(gemm.gemm().b));
-  QRT_RETURN_IF_ERROR(
-      fillScratch(scratch, std::min(scratchBytes, static_cast<int64_t>(c - scratch) + extent(gemm.gemm().c))));
+  DevicePtr a = scratch, b = a + aligned(gemmExtent(gemm.gemm().a)), c = b + aligned(gemmExtent(gemm.gemm().b));
+  int64_t bytes = std::min(scratchBytes, static_cast<int64_t>(c - scratch) + gemmExtent(gemm.gemm().c));
+  if (filled_ != scratch || filledBytes_ < bytes) {
+    QRT_RETURN_IF_ERROR(fillWithRandom(gpu_, scratch, bytes));
+    filled_ = scratch;
+    filledBytes_ = bytes;
+  }
   CUevent begin = nullptr, end = nullptr;
   QRT_CUDA_CHECK(driver, cuEventCreate(&begin, 0));
   QRT_CUDA_CHECK(driver, cuEventCreate(&end, 0));

@@ -29,7 +29,6 @@ public:
 private:
   void load();
   Status time(PreparedGemm &gemm, DevicePtr scratch, int64_t scratchBytes, size_t &best);
-  Status fillScratch(DevicePtr scratch, int64_t bytes);
 
   const Gpu &gpu_;
   std::string path_;
