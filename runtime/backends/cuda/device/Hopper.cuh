@@ -238,7 +238,8 @@ __device__ __forceinline__ int warpgroupIndex() {
   return __shfl_sync(0xFFFFFFFFu, static_cast<int>(threadIdx.x) / 128, 0);
 }
 
-// Registers. Each role of a block is one branch of one if and calls one of these at its start.
+// Registers. Each role of a block is one branch of one if and calls one of these at its start. A block has as many as
+// it was launched with: takeRegisters waits until others have given enough, for ever if they do not.
 
 template <int kRegisters> __device__ __forceinline__ void giveRegisters() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
