@@ -72,6 +72,47 @@ struct AttentionGradParams {
   float scale;
 };
 
+// Where the parts of a block's shared memory begin, in bytes, in the kernels on tensor cores.
+
+/// What a block may have.
+constexpr int kMaxSharedBytes = 232448;
+
+template <int kWidth, int kKeys> struct ForwardShared {
+  static constexpr int kQueryBytes = kAttentionTile * kWidth * 2, kKeyBytes = kKeys * kWidth * 2;
+  static constexpr int kStages = 2;
+  /// One tile a warpgroup; later its gate, then its output.
+  static constexpr int kQueries = 0;
+  static constexpr int kKeysAt = kQueries + 2 * kQueryBytes, kValues = kKeysAt + kStages * kKeyBytes;
+  static constexpr int kBarriers = kValues + kStages * kKeyBytes;
+  static constexpr int kBytes = kBarriers + 16 * 8;
+  static_assert(kKeys % 16 == 0 && kBytes <= kMaxSharedBytes);
+};
+
+template <int kWidth> struct BackwardKeysShared {
+  static constexpr int kTileBytes = kAttentionTile * kWidth * 2;
+  static constexpr int kStatisticsBytes = kAttentionTile * sizeof(QueryStatistics);
+  static constexpr int kProbabilitiesBytes = kAttentionTile * kAttentionTile * 2;
+  static constexpr int kKeys = 0, kValues = kTileBytes;
+  /// Two of each.
+  static constexpr int kQueries = 2 * kTileBytes, kGradients = 4 * kTileBytes, kProbabilities = 6 * kTileBytes;
+  static constexpr int kStatistics = kProbabilities + 2 * kProbabilitiesBytes;
+  static constexpr int kBarriers = kStatistics + 2 * kStatisticsBytes;
+  static constexpr int kBytes = kBarriers + 32 * 8;
+  static_assert(kBytes <= kMaxSharedBytes);
+};
+
+template <int kWidth> struct BackwardQueriesShared {
+  static constexpr int kTileBytes = kAttentionTile * kWidth * 2;
+  /// Two heads of each, then two tiles of keys, then as many of values as there is room for.
+  static constexpr int kQueries = 0, kGradients = 2 * kTileBytes, kKeys = 4 * kTileBytes, kValues = 6 * kTileBytes;
+  static constexpr int kValueStages = kWidth == 256 ? 1 : 2;
+  static constexpr int kBarriers = kValues + kValueStages * kTileBytes;
+  /// The tile's first row and its count of rows.
+  static constexpr int kRows = kBarriers + 15 * 8;
+  static constexpr int kBytes = kBarriers + 16 * 8;
+  static_assert(kBytes <= kMaxSharedBytes);
+};
+
 } // namespace qrt::device
 
 #endif // RUNTIME_BACKENDS_CUDA_DEVICE_ATTENTION_H

@@ -68,20 +68,6 @@ __device__ __forceinline__ StatisticsPair statisticsPair(SharedAddress statistic
   return {{__uint_as_float(x.x), __uint_as_float(x.z)}, {__uint_as_float(x.y), __uint_as_float(x.w)}};
 }
 
-/// Where the parts of a block's shared memory begin, in bytes.
-template <int kWidth> struct BackwardKeysShared {
-  static constexpr int kTileBytes = kAttentionTile * kWidth * 2;
-  static constexpr int kStatisticsBytes = kAttentionTile * sizeof(QueryStatistics);
-  static constexpr int kProbabilitiesBytes = kAttentionTile * kAttentionTile * 2;
-  static constexpr int kKeys = 0, kValues = kTileBytes;
-  /// Two of each.
-  static constexpr int kQueries = 2 * kTileBytes, kGradients = 4 * kTileBytes, kProbabilities = 6 * kTileBytes;
-  static constexpr int kStatistics = kProbabilities + 2 * kProbabilitiesBytes;
-  static constexpr int kBarriers = kStatistics + 2 * kStatisticsBytes;
-  static constexpr int kBytes = kBarriers + 32 * 8;
-  static_assert(kBytes <= 232448);
-};
-
 /// Places of the block's barriers. The P^T handed over have one for each warp and its counterpart.
 struct BackwardKeysBarriers {
   enum {
@@ -104,17 +90,6 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
   using Barriers = BackwardKeysBarriers;
   SharedAddress shared = sharedAddress(sharedMemory<unsigned char>());
   auto barrier = [&](int place) { return shared + Shared::kBarriers + 8 * place; };
-  int keyHead = blockIdx.x % p.keyHeads, index = blockIdx.x / p.keyHeads, tiles = segmentTiles(p.docs);
-  if (index >= tiles) {
-    int part = index - tiles, parts = gridDim.x / p.keyHeads - tiles;
-    zeroTail<bf16>(p.docs, p.dk, keyHead, kWidth, part, parts);
-    zeroTail<bf16>(p.docs, p.dv, keyHead, kWidth, part, parts);
-    return;
-  }
-  // The last tiles of the table are the first of their documents, with the most queries.
-  AttentionTile tile(p.docs, tileBegin(p.docs, tiles - 1 - index));
-  int queryTiles = (tile.documentEnd - tile.begin + kTile - 1) / kTile, rounds = queryTiles * p.ratio;
-
   if (threadIdx.x == 0) {
     prefetchMap(p.q);
     prefetchMap(p.k);
@@ -134,11 +109,22 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
     }
     fenceBarriers();
   }
+  int keyHead = blockIdx.x % p.keyHeads, index = blockIdx.x / p.keyHeads, tiles = segmentTiles(p.docs);
+  if (index >= tiles) {
+    int part = index - tiles, parts = gridDim.x / p.keyHeads - tiles;
+    zeroTail<bf16>(p.docs, p.dk, keyHead, kWidth, part, parts);
+    zeroTail<bf16>(p.docs, p.dv, keyHead, kWidth, part, parts);
+    return;
+  }
+  // The last tiles of the table are the first of their documents, with the most queries.
+  AttentionTile tile(p.docs, tileBegin(p.docs, tiles - 1 - index));
+  int queryTiles = (tile.documentEnd - tile.begin + kTile - 1) / kTile, rounds = queryTiles * p.ratio;
+
   __syncthreads();
 
   int group = warpgroupIndex() - 1;
   if (group < 0) {
-    giveRegisters<24>();
+    giveRegisters<kLoadRegisters>();
     if (threadIdx.x != 0)
       return;
     arriveAndExpect(barrier(Barriers::kKeysFull), Shared::kTileBytes);
@@ -167,7 +153,7 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
     return;
   }
 
-  takeRegisters<240>();
+  takeRegisters<kComputeRegisters>();
   int thread = threadIdx.x % 128, lane = thread % 32, warp = thread / 32;
   int row = warp * 16 + lane / 4, column = lane % 4 * 2;
   SharedAddress queries = shared + Shared::kQueries, gradients = shared + Shared::kGradients;
@@ -307,17 +293,6 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
   }
 }
 
-/// Where the parts of a block's shared memory begin, in bytes.
-template <int kWidth> struct BackwardQueriesShared {
-  static constexpr int kTileBytes = kAttentionTile * kWidth * 2;
-  /// Two heads of each, then two tiles of keys, then as many of values as there is room for.
-  static constexpr int kQueries = 0, kGradients = 2 * kTileBytes, kKeys = 4 * kTileBytes, kValues = 6 * kTileBytes;
-  static constexpr int kValueStages = kWidth == 256 ? 1 : 2;
-  static constexpr int kBarriers = kValues + kValueStages * kTileBytes;
-  static constexpr int kBytes = kBarriers + 16 * 8;
-  static_assert(kBytes <= 232448);
-};
-
 struct BackwardQueriesBarriers {
   enum { kQueriesFull, kGradientsFull, kKeysFull, kKeysEmpty = 4, kValuesFull = 6, kValuesEmpty = 8 };
 };
@@ -330,19 +305,6 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
   using Barriers = BackwardQueriesBarriers;
   SharedAddress shared = sharedAddress(sharedMemory<unsigned char>());
   auto barrier = [&](int place) { return shared + Shared::kBarriers + 8 * place; };
-  int pairs = (p.ratio + 1) / 2, blocksOfTile = pairs * p.keyHeads;
-  int keyHead = blockIdx.x % blocksOfTile / pairs, firstOfPair = blockIdx.x % pairs * 2;
-  int index = blockIdx.x / blocksOfTile, tiles = segmentTiles(p.docs);
-  if (index >= tiles) {
-    for (int i = firstOfPair; i < min(firstOfPair + 2, p.ratio); ++i)
-      zeroTail<bf16>(p.docs, p.dq, keyHead * p.ratio + i, kWidth, index - tiles, gridDim.x / blocksOfTile - tiles);
-    return;
-  }
-  AttentionTile tile(p.docs, tileBegin(p.docs, index));
-  int keyTiles = (tile.begin - tile.documentBegin) / kTile + 1;
-  // Without a second head both warpgroups do the same, and the first alone writes.
-  auto headOf = [&](int group) { return keyHead * p.ratio + min(firstOfPair + group, p.ratio - 1); };
-
   if (threadIdx.x == 0) {
     prefetchMap(p.q);
     prefetchMap(p.k);
@@ -358,11 +320,30 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
     }
     fenceBarriers();
   }
+  int pairs = (p.ratio + 1) / 2, blocksOfTile = pairs * p.keyHeads;
+  int keyHead = blockIdx.x % blocksOfTile / pairs, firstOfPair = blockIdx.x % pairs * 2;
+  // Both lookups at once: past the tiles the second is not used.
+  int index = blockIdx.x / blocksOfTile, tiles = segmentTiles(p.docs);
+  int begin = tileBegin(p.docs, min(index, p.docs.maxTiles - 1));
+  if (index >= tiles) {
+    for (int i = firstOfPair; i < min(firstOfPair + 2, p.ratio); ++i)
+      zeroTail<bf16>(p.docs, p.dq, keyHead * p.ratio + i, kWidth, index - tiles, gridDim.x / blocksOfTile - tiles);
+    return;
+  }
+  AttentionTile tile(p.docs, begin);
+  if (threadIdx.x == 0) {
+    storeShared4(shared + Shared::kRows, tile.begin);
+    storeShared4(shared + Shared::kRows + 4, tile.count);
+  }
+  int keyTiles = (tile.begin - tile.documentBegin) / kTile + 1;
+  // Without a second head both warpgroups do the same, and the first alone writes.
+  auto headOf = [&](int group) { return keyHead * p.ratio + min(firstOfPair + group, p.ratio - 1); };
+
   __syncthreads();
 
   int group = warpgroupIndex() - 1;
   if (group < 0) {
-    giveRegisters<24>();
+    giveRegisters<kLoadRegisters>();
     if (threadIdx.x != 0)
       return;
     for (int i = 0; i < keyTiles; ++i) {
@@ -391,7 +372,7 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
     return;
   }
 
-  takeRegisters<240>();
+  takeRegisters<kComputeRegisters>();
   int thread = threadIdx.x % 128, lane = thread % 32, row = thread / 32 * 16 + lane / 4, column = lane % 4 * 2;
   SharedAddress queries = shared + Shared::kQueries + group * Shared::kTileBytes;
   SharedAddress gradients = shared + Shared::kGradients + group * Shared::kTileBytes;
@@ -471,10 +452,10 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
   beginSum(keyTiles - 1);
   waitProducts();
   pin(sums);
-  // Looked up again: the loop has no registers to keep it in.
-  AttentionTile written(p.docs, tileBegin(p.docs, index));
+  // From shared memory: the loop has no registers to keep them in.
+  int written = loadShared4(shared + Shared::kRows), count = loadShared4(shared + Shared::kRows + 4);
   if (firstOfPair + group < p.ratio)
-    storeFragments<kWidth>(sums, queries, 3 + group, p.dq, headOf(group), written.begin, written.count,
+    storeFragments<kWidth>(sums, queries, 3 + group, p.dq, headOf(group), written, count,
                            [&](SharedAddress, float a, float b, int) { return packBf16(a * p.scale, b * p.scale); });
 }
 

@@ -13,18 +13,6 @@
 
 namespace qrt::device {
 
-/// Where the parts of a block's shared memory begin, in bytes.
-template <int kWidth, int kKeys> struct ForwardShared {
-  static constexpr int kQueryBytes = kAttentionTile * kWidth * 2, kKeyBytes = kKeys * kWidth * 2;
-  static constexpr int kStages = 2;
-  /// One tile a warpgroup; later its gate, then its output.
-  static constexpr int kQueries = 0;
-  static constexpr int kKeysAt = kQueries + 2 * kQueryBytes, kValues = kKeysAt + kStages * kKeyBytes;
-  static constexpr int kBarriers = kValues + kStages * kKeyBytes;
-  static constexpr int kBytes = kBarriers + 16 * 8;
-  static_assert(kKeys % 16 == 0 && kBytes <= 232448);
-};
-
 /// Places of the block's barriers.
 struct ForwardBarriers {
   enum {
@@ -88,24 +76,6 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
   using Barriers = ForwardBarriers;
   SharedAddress shared = sharedAddress(sharedMemory<unsigned char>());
   auto barrier = [&](int place) { return shared + Shared::kBarriers + 8 * place; };
-  int pairs = (p.ratio + 1) / 2, blocksOfTile = pairs * p.keyHeads;
-  int keyHead = blockIdx.x % blocksOfTile / pairs, firstOfPair = blockIdx.x % pairs * 2;
-  int index = blockIdx.x / blocksOfTile, tiles = segmentTiles(p.docs);
-  if (index >= tiles) {
-    int part = index - tiles, parts = gridDim.x / blocksOfTile - tiles;
-    for (int i = firstOfPair; i < min(firstOfPair + 2, p.ratio); ++i) {
-      int head = keyHead * p.ratio + i;
-      zeroTail<bf16>(p.docs, p.y, head, kWidth, part, parts);
-      zeroTail<bf16>(p.docs, p.o, head, kWidth, part, parts);
-      zeroTail<float>(p.docs, p.lse, head, 1, part, parts);
-    }
-    return;
-  }
-  AttentionTile tile(p.docs, tileBegin(p.docs, index));
-  int keyTiles = (tile.begin + tile.count - tile.documentBegin + kKeys - 1) / kKeys;
-  // Without a second head both warpgroups do the same, and the first alone writes.
-  auto headOf = [&](int group) { return keyHead * p.ratio + min(firstOfPair + group, p.ratio - 1); };
-
   if (threadIdx.x == 0) {
     prefetchMap(p.q);
     prefetchMap(p.k);
@@ -121,11 +91,31 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
     }
     fenceBarriers();
   }
+  int pairs = (p.ratio + 1) / 2, blocksOfTile = pairs * p.keyHeads;
+  int keyHead = blockIdx.x % blocksOfTile / pairs, firstOfPair = blockIdx.x % pairs * 2;
+  // Both lookups at once: past the tiles the second is not used.
+  int index = blockIdx.x / blocksOfTile, tiles = segmentTiles(p.docs);
+  int begin = tileBegin(p.docs, min(index, p.docs.maxTiles - 1));
+  if (index >= tiles) {
+    int part = index - tiles, parts = gridDim.x / blocksOfTile - tiles;
+    for (int i = firstOfPair; i < min(firstOfPair + 2, p.ratio); ++i) {
+      int head = keyHead * p.ratio + i;
+      zeroTail<bf16>(p.docs, p.y, head, kWidth, part, parts);
+      zeroTail<bf16>(p.docs, p.o, head, kWidth, part, parts);
+      zeroTail<float>(p.docs, p.lse, head, 1, part, parts);
+    }
+    return;
+  }
+  AttentionTile tile(p.docs, begin);
+  int keyTiles = (tile.begin + tile.count - tile.documentBegin + kKeys - 1) / kKeys;
+  // Without a second head both warpgroups do the same, and the first alone writes.
+  auto headOf = [&](int group) { return keyHead * p.ratio + min(firstOfPair + group, p.ratio - 1); };
+
   __syncthreads();
 
   int group = warpgroupIndex() - 1;
   if (group < 0) {
-    giveRegisters<24>();
+    giveRegisters<kLoadRegisters>();
     if (threadIdx.x != 0)
       return;
     arriveAndExpect(barrier(Barriers::kQueriesFull), 2 * Shared::kQueryBytes);
@@ -152,7 +142,7 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
     return;
   }
 
-  takeRegisters<240>();
+  takeRegisters<kComputeRegisters>();
   int thread = threadIdx.x % 128, lane = thread % 32;
   int row = thread / 32 * 16 + lane / 4, column = lane % 4 * 2;
   SharedAddress queries = shared + Shared::kQueries + group * Shared::kQueryBytes;

@@ -13,6 +13,10 @@ namespace qrt::device {
 /// Threads of a block: one warpgroup that brings tiles in, two that compute.
 constexpr int kAttentionBlock = 384;
 
+/// Registers of their threads. A block is launched with 168 a thread, the most that 384 threads can have.
+constexpr int kLoadRegisters = 24, kComputeRegisters = 240;
+static_assert(kLoadRegisters + 2 * kComputeRegisters <= 3 * 168);
+
 /// Starts the copy of a tile, kRows rows of a head from `row`, as panels. Its bytes count for the barrier.
 template <int kWidth, int kRows>
 __device__ __forceinline__ void copyRows(SharedAddress to, const TensorMap &map, SharedAddress barrier, int head,

@@ -137,6 +137,13 @@ __device__ __forceinline__ float approximateReciprocal(float x) {
   return result;
 }
 
+/// 1 / sqrt(x) within two units in the last place, x normal.
+__device__ __forceinline__ float approximateInverseRoot(float x) {
+  float result;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+
 /// 2^x within two units in the last place; denormal results are 0.
 __device__ __forceinline__ float approximateExp2(float x) {
   float result;

@@ -5,8 +5,9 @@
 // rstd (g - n mean(g n)).
 //
 // kLanes lanes of a warp take one head, kPieces pieces each; neighbouring groups of lanes take neighbouring heads.
+// kFull: the pieces of a group are a head exactly.
 #include "GatedRmsNorm.h"
-#include "Pieces.cuh"
+#include "PieceStages.cuh"
 
 namespace qrt::device {
 
@@ -18,11 +19,14 @@ template <int kLanes> __device__ __forceinline__ float groupSum(float x) {
   return x;
 }
 
-/// Where head `row % heads` of token `row / heads` begins.
-__device__ __forceinline__ i64 headOffset(const HeadTensor &tensor, int row, const Divisor &heads) {
-  unsigned token = quotient(row, heads);
-  return token * tensor.row + (row - token * heads.value) * tensor.head;
-}
+/// Head `row % heads` of token `row / heads`.
+struct HeadOfToken {
+  unsigned token, head;
+
+  __device__ __forceinline__ HeadOfToken(int row, const Divisor &heads)
+      : token(quotient(row, heads)), head(row - token * heads.value) {}
+  __device__ __forceinline__ i64 in(const HeadTensor &tensor) const { return token * tensor.row + head * tensor.head; }
+};
 
 template <typename W, int N, int kLanes, int kPieces>
 __device__ __forceinline__ void loadWeight(Ptr weight, int width, float (&to)[kPieces][N]) {
@@ -35,21 +39,25 @@ __device__ __forceinline__ void loadWeight(Ptr weight, int width, float (&to)[kP
   }
 }
 
-template <typename T, typename W, int N, int kLanes, int kPieces>
-__global__ void __launch_bounds__(kGatedNormThreads) gatedRmsNorm(const __grid_constant__ GatedRmsNormParams p) {
+template <typename T, typename W, int N, int kLanes, int kPieces, int kFull>
+__global__ void __launch_bounds__(kGatedNormThreads, kPieces == 1 ? 4 : 1)
+    gatedRmsNorm(const __grid_constant__ GatedRmsNormParams p) {
   constexpr int kGroups = kGatedNormThreads / kLanes, kRows = kGatedNormRows;
   int group = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
-  Piece<T, N> xs[kRows][kPieces], zs[kRows][kPieces];
+  auto inside = [&](int i) { return kFull != 0 || (lane + i * kLanes) * N < p.width; };
   int first = blockIdx.x * kGroups * kRows + group; // rows first + r * kGroups
+  Piece<T, N> xs[kRows][kPieces], zs[kRows][kPieces];
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
-    int row = first + r * kGroups;
+    // Past the end the last row is read again and not written.
+    HeadOfToken at(min(first + r * kGroups, p.rows - 1), p.heads);
+    const T *x = as<const T>(p.x.data) + at.in(p.x) + lane * N, *z = as<const T>(p.z.data) + at.in(p.z) + lane * N;
 #pragma unroll
     for (int i = 0; i < kPieces; ++i) {
       xs[r][i] = zs[r][i] = {};
-      if (int col = (lane + i * kLanes) * N; row < p.rows && col < p.width) {
-        xs[r][i] = streamPiece<N>(as<const T>(p.x.data) + headOffset(p.x, row, p.heads) + col);
-        zs[r][i] = streamPiece<N>(as<const T>(p.z.data) + headOffset(p.z, row, p.heads) + col);
+      if (inside(i)) {
+        xs[r][i] = streamPiece<N>(x + i * kLanes * N);
+        zs[r][i] = streamPiece<N>(z + i * kLanes * N);
       }
     }
   }
@@ -57,7 +65,6 @@ __global__ void __launch_bounds__(kGatedNormThreads) gatedRmsNorm(const __grid_c
   loadWeight<W, N, kLanes>(p.weight, p.width, weight);
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
-    int row = first + r * kGroups;
     float squares = 0;
 #pragma unroll
     for (int i = 0; i < kPieces; ++i) {
@@ -67,107 +74,118 @@ __global__ void __launch_bounds__(kGatedNormThreads) gatedRmsNorm(const __grid_c
       for (int j = 0; j < N; ++j)
         squares += x[j] * x[j];
     }
-    float rstd = rsqrtf(groupSum<kLanes>(squares) / static_cast<float>(p.width) + p.eps);
-    if (row >= p.rows)
-      continue;
-    if (p.rstd && lane == 0) {
-      unsigned token = quotient(row, p.heads);
-      as<float>(p.rstd)[token * p.rstdToken + (row - token * p.heads.value)] = rstd;
-    }
+    float rstd = approximateInverseRoot(groupSum<kLanes>(squares) * p.inverseWidth + p.eps);
+    int row = first + r * kGroups;
+    if (row < p.rows) {
+      HeadOfToken at(row, p.heads);
+      if (p.rstd && lane == 0)
+        as<float>(p.rstd)[at.token * p.rstdToken + at.head] = rstd;
+      T *y = as<T>(p.y.data) + at.in(p.y) + lane * N;
 #pragma unroll
-    for (int i = 0; i < kPieces; ++i) {
-      if (int col = (lane + i * kLanes) * N; col < p.width) {
+      for (int i = 0; i < kPieces; ++i) {
         float x[N], z[N];
         unpack(xs[r][i], x);
         unpack(zs[r][i], z);
 #pragma unroll
         for (int j = 0; j < N; ++j)
           x[j] = weight[i][j] * (x[j] * rstd) * (z[j] * sigmoid(z[j]));
-        storePiece(as<T>(p.y.data) + headOffset(p.y, row, p.heads) + col, pack<T>(x));
+        if (inside(i))
+          storePiece(y + i * kLanes * N, pack<T>(x));
       }
     }
   }
 }
 
 /// kSaved: rstd is there; else it is computed again.
-template <typename T, typename W, int N, int kLanes, int kPieces, int kSaved>
-__global__ void __launch_bounds__(kGatedNormThreads)
+template <typename T, typename W, int N, int kLanes, int kPieces, int kFull, int kSaved>
+__global__ void __launch_bounds__(kGatedNormThreads, kPieces == 1 ? 4 : 1)
     gatedRmsNormGrad(const __grid_constant__ GatedRmsNormGradParams p) {
-  constexpr int kGroups = kGatedNormThreads / kLanes, kRows = kGatedNormGradRows, kWarps = kGatedNormThreads / 32;
+  constexpr int kGroups = kGatedNormThreads / kLanes, kWarps = kGatedNormThreads / 32, kStages = kGatedNormGradStages;
   __shared__ float shared[kWarps][kLanes * kPieces * N];
+  PieceStages<T, N, kGatedNormThreads, 3 * kPieces, kStages> stages;
   int group = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
+  auto inside = [&](int i) { return kFull != 0 || (lane + i * kLanes) * N < p.width; };
   float weight[kPieces][N], sums[kPieces][N] = {};
   loadWeight<W, N, kLanes>(p.weight, p.width, weight);
 
-  int begin = blockIdx.x * p.rowsPerBlock, end = min(begin + p.rowsPerBlock, p.rows);
-  // All lanes of a warp go round equally often.
-  for (; begin < end; begin += kGroups * kRows) {
-    Piece<T, N> xs[kRows][kPieces], zs[kRows][kPieces], dys[kRows][kPieces];
-    float rstds[kRows];
-#pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-      int row = begin + group + r * kGroups;
-      rstds[r] = 0;
-      if (kSaved != 0 && row < end) {
-        unsigned token = quotient(row, p.heads);
-        rstds[r] = as<const float>(p.rstd)[token * p.rstdToken + (row - token * p.heads.value)];
-      }
+  i64 rows = p.rows;
+  int begin = static_cast<int>(rows * blockIdx.x / gridDim.x),
+      end = static_cast<int>(rows * (blockIdx.x + 1) / gridDim.x);
+  int steps = (end - begin + kGroups - 1) / kGroups; // a row of each group at a time
+  // Past the end the last row is read again, as of no cotangent, and not written.
+  auto rowOf = [&](int step) { return min(begin + step * kGroups + group, end - 1); };
+  auto pointer = [&](const HeadTensor &tensor, const HeadOfToken &at, int i) {
+    return as<const T>(tensor.data) + at.in(tensor) + (lane + i * kLanes) * N;
+  };
+  auto fetch = [&](int step) {
+    if (step < steps) {
+      HeadOfToken at(rowOf(step), p.heads);
 #pragma unroll
       for (int i = 0; i < kPieces; ++i) {
-        xs[r][i] = zs[r][i] = dys[r][i] = {};
-        if (int col = (lane + i * kLanes) * N; row < end && col < p.width) {
-          xs[r][i] = streamPiece<N>(as<const T>(p.x.data) + headOffset(p.x, row, p.heads) + col);
-          zs[r][i] = streamPiece<N>(as<const T>(p.z.data) + headOffset(p.z, row, p.heads) + col);
-          dys[r][i] = streamPiece<N>(as<const T>(p.dy.data) + headOffset(p.dy, row, p.heads) + col);
+        if (inside(i)) {
+          stages.fetch(step, 3 * i, pointer(p.x, at, i));
+          stages.fetch(step, 3 * i + 1, pointer(p.z, at, i));
+          stages.fetch(step, 3 * i + 2, pointer(p.dy, at, i));
         }
       }
     }
+    stages.end();
+  };
 #pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-      int row = begin + group + r * kGroups;
-      float rstd = rstds[r];
+  for (int i = 0; i < kStages - 1; ++i)
+    fetch(i);
+  for (int step = 0; step < steps; ++step) {
+    HeadOfToken at(rowOf(step), p.heads);
+    bool valid = begin + step * kGroups + group < end;
+    float rstd = 0;
+    if constexpr (kSaved != 0)
+      rstd = as<const float>(p.rstd)[at.token * p.rstdToken + at.head];
+    fetch(step + kStages - 1);
+    stages.wait();
+    float x[kPieces][N], z[kPieces][N], dy[kPieces][N], squares = 0;
+#pragma unroll
+    for (int i = 0; i < kPieces; ++i) {
+      Piece<T, N> xPiece = {}, zPiece = {}, dyPiece = {};
+      if (inside(i)) {
+        xPiece = stages.take(step, 3 * i, pointer(p.x, at, i));
+        zPiece = stages.take(step, 3 * i + 1, pointer(p.z, at, i));
+        if (valid)
+          dyPiece = stages.take(step, 3 * i + 2, pointer(p.dy, at, i));
+      }
+      unpack(xPiece, x[i]);
+      unpack(zPiece, z[i]);
+      unpack(dyPiece, dy[i]);
       if constexpr (kSaved == 0) {
-        float squares = 0;
 #pragma unroll
-        for (int i = 0; i < kPieces; ++i) {
-          float x[N];
-          unpack(xs[r][i], x);
-#pragma unroll
-          for (int j = 0; j < N; ++j)
-            squares += x[j] * x[j];
-        }
-        rstd = rsqrtf(groupSum<kLanes>(squares) / static_cast<float>(p.width) + p.eps);
+        for (int j = 0; j < N; ++j)
+          squares += x[i][j] * x[i][j];
       }
-      float cotangent[kPieces][N], total = 0;
+    }
+    if constexpr (kSaved == 0)
+      rstd = approximateInverseRoot(groupSum<kLanes>(squares) * p.inverseWidth + p.eps);
+    float total = 0;
 #pragma unroll
-      for (int i = 0; i < kPieces; ++i) {
-        float x[N], z[N], dy[N];
-        unpack(xs[r][i], x);
-        unpack(zs[r][i], z);
-        unpack(dys[r][i], dy);
+    for (int i = 0; i < kPieces; ++i) {
 #pragma unroll
-        for (int j = 0; j < N; ++j) {
-          float s = sigmoid(z[j]), silu = z[j] * s, normal = x[j] * rstd, e = dy[j] * silu;
-          z[j] = dy[j] * (weight[i][j] * normal) * (s + silu * (1.0f - s));
-          sums[i][j] += e * normal;
-          cotangent[i][j] = e * weight[i][j];
-          total += cotangent[i][j] * x[j];
-        }
-        if (int col = (lane + i * kLanes) * N; row < end && col < p.width)
-          storePiece(as<T>(p.dz.data) + headOffset(p.dz, row, p.heads) + col, pack<T>(z));
+      for (int j = 0; j < N; ++j) {
+        // dy becomes the cotangent of the normalized head, z that of the gate.
+        float s = sigmoid(z[i][j]), silu = z[i][j] * s, normal = x[i][j] * rstd, e = dy[i][j] * silu;
+        z[i][j] = dy[i][j] * (weight[i][j] * normal) * (s + silu * (1.0f - s));
+        sums[i][j] += e * normal;
+        dy[i][j] = e * weight[i][j];
+        total += dy[i][j] * x[i][j];
       }
-      float slope = groupSum<kLanes>(total) * rstd / static_cast<float>(p.width) * rstd * rstd;
+      if (valid && inside(i))
+        storePiece(as<T>(p.dz.data) + at.in(p.dz) + (lane + i * kLanes) * N, pack<T>(z[i]));
+    }
+    float slope = groupSum<kLanes>(total) * rstd * p.inverseWidth * rstd * rstd;
 #pragma unroll
-      for (int i = 0; i < kPieces; ++i) {
-        if (int col = (lane + i * kLanes) * N; row < end && col < p.width) {
-          float x[N];
-          unpack(xs[r][i], x);
+    for (int i = 0; i < kPieces; ++i) {
 #pragma unroll
-          for (int j = 0; j < N; ++j)
-            x[j] = rstd * cotangent[i][j] - slope * x[j];
-          storePiece(as<T>(p.dx.data) + headOffset(p.dx, row, p.heads) + col, pack<T>(x));
-        }
-      }
+      for (int j = 0; j < N; ++j)
+        x[i][j] = rstd * dy[i][j] - slope * x[i][j];
+      if (valid && inside(i))
+        storePiece(as<T>(p.dx.data) + at.in(p.dx) + (lane + i * kLanes) * N, pack<T>(x[i]));
     }
   }
 

@@ -7,8 +7,8 @@
 namespace qrt::device {
 
 constexpr int kGatedNormThreads = 256;
-/// Heads that a group of lanes has in flight.
-constexpr int kGatedNormRows = 4, kGatedNormGradRows = 2;
+/// Heads that a group of lanes has in flight, forward and backward.
+constexpr int kGatedNormRows = 4, kGatedNormGradStages = 4;
 
 /// The heads of all tokens are `rows` = tokens * heads rows, token by token. rstd [tokens, heads] may be absent, its
 /// neighbours are one element apart.
@@ -18,18 +18,17 @@ struct GatedRmsNormParams {
   i64 rstdToken;
   Divisor heads;
   int rows, width;
-  float eps;
+  float inverseWidth, eps;
 };
 
-/// Block b takes the rows [b * rowsPerBlock, (b + 1) * rowsPerBlock) and leaves line b of `lines`, [blocks, width] of
-/// f32.
+/// Block b of B takes the rows [b * rows / B, (b + 1) * rows / B) and leaves line b of `lines`, [B, width] of f32.
 struct GatedRmsNormGradParams {
   HeadTensor x, z, dy, dx, dz;
   Ptr weight, rstd, lines;
   i64 rstdToken;
   Divisor heads;
-  int rows, width, rowsPerBlock;
-  float eps;
+  int rows, width;
+  float inverseWidth, eps;
 };
 
 } // namespace qrt::device

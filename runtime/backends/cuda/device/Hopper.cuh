@@ -70,6 +70,18 @@ __device__ __forceinline__ void arriveThreads(int id, int threads) {
 /// before the barrier.
 __device__ __forceinline__ void fenceShared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
+// Copies by threads into shared memory, 16 bytes each, which count for the thread alone.
+
+__device__ __forceinline__ void copyChunk(void *to, const void *from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(sharedAddress(to)), "l"(from) : "memory");
+}
+/// What was started since the last call is one group.
+__device__ __forceinline__ void endChunks() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+/// Until no more than the youngest kGroups of the thread's groups are on their way.
+template <int kGroups> __device__ __forceinline__ void waitChunks() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kGroups) : "memory");
+}
+
 // The copy engine. One thread starts a copy; its bytes count for the barrier.
 
 __device__ __forceinline__ void prefetchMap(const TensorMap &map) {
@@ -226,7 +238,8 @@ __device__ __forceinline__ int warpgroupIndex() {
   return __shfl_sync(0xFFFFFFFFu, static_cast<int>(threadIdx.x) / 128, 0);
 }
 
-// Registers. Each role of a block is one branch of one if and calls one of these at its start.
+// Registers. Each role of a block is one branch of one if and calls one of these at its start. A block has as many as
+// it was launched with: takeRegisters waits until others have given enough, for ever if they do not.
 
 template <int kRegisters> __device__ __forceinline__ void giveRegisters() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));

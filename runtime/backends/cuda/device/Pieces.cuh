@@ -43,13 +43,17 @@ template <int N, typename T> __device__ __forceinline__ Piece<T, N> streamPiece(
   return piece;
 }
 
+/// To global memory. The instruction is named, for the compiler would rather store four words where the store is
+/// conditional.
 template <typename T, int N> __device__ __forceinline__ void storePiece(T *to, const Piece<T, N> &piece) {
   if constexpr (N == 1) {
     *to = piece.raw;
   } else {
 #pragma unroll
     for (int i = 0; i < static_cast<int>(N * sizeof(T) / 16); ++i)
-      reinterpret_cast<uint4 *>(to)[i] = piece.raw[i];
+      asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(reinterpret_cast<uint4 *>(to) + i),
+                   "r"(piece.raw[i].x), "r"(piece.raw[i].y), "r"(piece.raw[i].z), "r"(piece.raw[i].w)
+                   : "memory");
   }
 }
 

@@ -4,9 +4,10 @@
 // elements in pairs (i, i + half) by the angle position * theta^(-i / half). The gradient rotates back and goes through
 // the norm as in RmsNorm.cuh.
 //
-// A warp takes one head at a time, kPieces pieces a lane, with the next heads of the same token in flight. Positions
-// times frequencies are exact (f64), so an angle does not lose digits far into a document.
-#include "Pieces.cuh"
+// A warp takes one head at a time, kPieces pieces a lane, with the next heads on their way. Positions times frequencies
+// are exact (f64), so an angle does not lose digits far into a document. kFull: the pieces of a warp are a head
+// exactly.
+#include "PieceStages.cuh"
 #include "QkNormRope.h"
 
 namespace qrt::device {
@@ -86,69 +87,125 @@ __device__ __forceinline__ void loadWeight(Ptr weight, int width, Piece<W, N> (&
   }
 }
 
-/// Piece i of head `head` of a token; zeros past the heads or the width.
-template <int N, typename T>
-__device__ __forceinline__ Piece<T, N> qkLoad(const HeadTensor &from, int heads, int width, int token, int head,
-                                              int i) {
-  int col = (threadIdx.x % 32 + i * 32) * N;
-  return head < heads && col < width
-             ? streamPiece<N>(as<const T>(from.data) + token * from.row + head * from.head + col)
-             : Piece<T, N>{};
-}
-template <int N, typename T>
-__device__ __forceinline__ void qkStore(const HeadTensor &to, int heads, int width, int token, int head, int i,
-                                        const Piece<T, N> &piece) {
-  int col = (threadIdx.x % 32 + i * 32) * N;
-  if (head < heads && col < width)
-    storePiece(as<T>(to.data) + token * to.row + head * to.head + col, piece);
+/// What a warp looks at: an item of a token, a side's heads from `head`.
+struct QkItem {
+  int token, index;
+
+  __device__ __forceinline__ int side(const QkNormRopeParams &p) const { return index >= p.qItems; }
+  __device__ __forceinline__ int head(const QkNormRopeParams &p) const {
+    return (index - (index >= p.qItems ? p.qItems : 0)) * kQkNormRopeHeads;
+  }
+  __device__ __forceinline__ void next(const QkNormRopeParams &p) {
+    if (++index == p.items)
+      index = 0, ++token;
+  }
+};
+
+/// Piece 0 of this lane of a head.
+template <int N, typename T> __device__ __forceinline__ T *pieceOf(const HeadTensor &tensor, int token, int head) {
+  return as<T>(tensor.data) + token * tensor.row + head * tensor.head + threadIdx.x % 32 * N;
 }
 
 //===----------------------------------------------------------------------===//
 // Forward
 //===----------------------------------------------------------------------===//
 
-/// The heads of a token. With the factors of an element and of its partner, norm and rotation are one step: y = rstd (x
-/// (1 + w) cosine + x' (1 + w') sine).
-template <typename T, typename W, int N, int kPieces>
-__device__ __forceinline__ void qkNormRopeHeads(const QkNormRopeParams &p, const QkHeads &heads, int token,
-                                                const QkRotation<N, kPieces> &rotation,
-                                                typename QkRotation<N, kPieces>::Shared &shared) {
-  constexpr int kHeads = kQkNormRopeHeads, kRotated = QkRotation<N, kPieces>::kRotated;
-  Piece<W, N> weight[kPieces];
-  loadWeight(heads.weight, p.width, weight);
-  float own[kPieces][N], other[kRotated][N];
-  rotation.partners(p, weight, other, shared);
+/// A token in no document gets zeros.
+template <typename T, int N, int kPieces>
+__device__ __forceinline__ void clearHeads(const QkNormRopeParams &p, const HeadTensor &out, const QkHeads &heads,
+                                           int token) {
+  for (int head = 0; head < heads.heads; ++head) {
 #pragma unroll
-  for (int i = 0; i < kPieces; ++i) {
-    unpack(weight[i], own[i]);
+    for (int i = 0; i < kPieces; ++i)
+      if ((static_cast<int>(threadIdx.x % 32) + i * 32) * N < p.width)
+        storePiece(pieceOf<N, T>(out, token, head) + i * 32 * N, Piece<T, N>{});
+    if (heads.rstd && threadIdx.x % 32 == 0)
+      as<float>(heads.rstd)[token * heads.rstdToken + head] = 0;
+  }
+}
+
+/// A block is one warp and takes one token. With the factors of an element and of its partner, norm and rotation are
+/// one step: y = rstd (x (1 + w) cosine + x' (1 + w') sine).
+template <typename T, typename W, int N, int kPieces, int kFull>
+__global__ void __launch_bounds__(32) qkNormRope(const __grid_constant__ QkNormRopeParams p) {
+  using Rotation = QkRotation<N, kPieces>;
+  constexpr int kHeads = kQkNormRopeHeads, kStages = kQkNormRopeStages, kRotated = Rotation::kRotated;
+  __shared__ typename Rotation::Shared shared;
+  PieceStages<T, N, 32, kHeads * kPieces, kStages> stages;
+  auto inside = [&](int i) { return kFull != 0 || (static_cast<int>(threadIdx.x) + i * 32) * N < p.width; };
+  int token = blockIdx.x, document = documentOf(p.docs, token);
+  if (document < 0) {
+    clearHeads<T, N, kPieces>(p, p.sides[0].out, p.sides[0], token);
+    clearHeads<T, N, kPieces>(p, p.sides[1].out, p.sides[1], token);
+    return;
+  }
+  auto fetch = [&](int index) {
+    if (index < p.items) {
+      QkItem item{token, index};
+      const QkHeads &heads = p.sides[item.side(p)];
 #pragma unroll
-    for (int j = 0; j < N; ++j) {
-      own[i][j] += 1.0f;
-      if (i < kRotated) {
-        own[i][j] *= rotation.cosine[i][j];
-        other[i][j] = (1.0f + other[i][j]) * rotation.sine[i][j];
+      for (int h = 0; h < kHeads; ++h) {
+        int head = item.head(p) + h;
+        if (head < heads.heads) {
+          const T *from = pieceOf<N, const T>(heads.in, token, head);
+#pragma unroll
+          for (int i = 0; i < kPieces; ++i)
+            if (inside(i))
+              stages.fetch(index, h * kPieces + i, from + i * 32 * N);
+        }
       }
     }
-  }
-  for (int first = 0; first < heads.heads; first += kHeads) {
-    Piece<T, N> xs[kHeads][kPieces];
+    stages.end();
+  };
 #pragma unroll
-    for (int h = 0; h < kHeads; ++h)
+  for (int i = 0; i < kStages - 1; ++i)
+    fetch(i);
+  Rotation rotation;
+  rotation.set(p, token - documentBegin(p.docs, document), 1.0f, shared);
+  float own[kPieces][N], other[kRotated][N];
+  for (int index = 0; index < p.items; ++index) {
+    QkItem item{token, index};
+    const QkHeads &heads = p.sides[item.side(p)];
+    fetch(index + kStages - 1);
+    if (index == 0 || index == p.qItems) {
+      Piece<W, N> weight[kPieces];
+      loadWeight(heads.weight, p.width, weight);
+      rotation.partners(p, weight, other, shared);
 #pragma unroll
-      for (int i = 0; i < kPieces; ++i)
-        xs[h][i] = qkLoad<N, T>(heads.in, heads.heads, p.width, token, first + h, i);
+      for (int i = 0; i < kPieces; ++i) {
+        unpack(weight[i], own[i]);
+#pragma unroll
+        for (int j = 0; j < N; ++j) {
+          own[i][j] += 1.0f;
+          if (i < kRotated) {
+            own[i][j] *= rotation.cosine[i][j];
+            other[i][j] = (1.0f + other[i][j]) * rotation.sine[i][j];
+          }
+        }
+      }
+    }
+    stages.wait();
 #pragma unroll
     for (int h = 0; h < kHeads; ++h) {
+      int head = item.head(p) + h;
+      if (head >= heads.heads)
+        break;
+      const T *from = pieceOf<N, const T>(heads.in, token, head);
+      Piece<T, N> pieces[kPieces];
       float x[kPieces][N], partner[kRotated][N], squares = 0;
 #pragma unroll
       for (int i = 0; i < kPieces; ++i) {
-        unpack(xs[h][i], x[i]);
+        pieces[i] = {};
+        if (inside(i))
+          pieces[i] = stages.take(index, h * kPieces + i, from + i * 32 * N);
+        unpack(pieces[i], x[i]);
 #pragma unroll
         for (int j = 0; j < N; ++j)
           squares += x[i][j] * x[i][j];
       }
-      rotation.partners(p, xs[h], partner, shared);
-      float rstd = rsqrtf(warpSum(squares) / static_cast<float>(p.width) + p.eps);
+      rotation.partners(p, pieces, partner, shared);
+      float rstd = approximateInverseRoot(warpSum(squares) * p.inverseWidth + p.eps);
+      T *to = pieceOf<N, T>(heads.out, token, head);
 #pragma unroll
       for (int i = 0; i < kPieces; ++i) {
 #pragma unroll
@@ -158,174 +215,186 @@ __device__ __forceinline__ void qkNormRopeHeads(const QkNormRopeParams &p, const
             x[i][j] += partner[i][j] * other[i][j];
           x[i][j] *= rstd;
         }
-        qkStore<N, T>(heads.out, heads.heads, p.width, token, first + h, i, pack<T>(x[i]));
+        if (inside(i))
+          storePiece(to + i * 32 * N, pack<T>(x[i]));
       }
-      if (heads.rstd && threadIdx.x % 32 == 0 && first + h < heads.heads)
-        as<float>(heads.rstd)[token * heads.rstdToken + first + h] = rstd;
+      if (heads.rstd && threadIdx.x == 0)
+        as<float>(heads.rstd)[token * heads.rstdToken + head] = rstd;
     }
   }
-}
-
-/// What tokens in no document get.
-template <typename T, int N, int kPieces>
-__device__ __forceinline__ void clearHeads(const HeadTensor &out, const QkHeads &heads, int width, int token) {
-  for (int head = 0; head < heads.heads; ++head) {
-#pragma unroll
-    for (int i = 0; i < kPieces; ++i)
-      qkStore<N, T>(out, heads.heads, width, token, head, i, Piece<T, N>{});
-    if (heads.rstd && threadIdx.x % 32 == 0)
-      as<float>(heads.rstd)[token * heads.rstdToken + head] = 0;
-  }
-}
-
-/// A warp takes a token.
-template <typename T, typename W, int N, int kPieces>
-__global__ void __launch_bounds__(kQkNormRopeWarps * 32, kPieces == 1 ? 6 : 1) qkNormRope(const __grid_constant__ QkNormRopeParams p) {
-  using Rotation = QkRotation<N, kPieces>;
-  __shared__ typename Rotation::Shared shared[kQkNormRopeWarps];
-  int warp = threadIdx.x / 32, token = blockIdx.x * kQkNormRopeWarps + warp;
-  if (token >= p.docs.tokens)
-    return;
-  int document = documentOf(p.docs, token);
-  if (document < 0) {
-    clearHeads<T, N, kPieces>(p.q.out, p.q, p.width, token);
-    clearHeads<T, N, kPieces>(p.k.out, p.k, p.width, token);
-    return;
-  }
-  Rotation rotation;
-  rotation.set(p, token - documentBegin(p.docs, document), 1.0f, shared[warp]);
-  qkNormRopeHeads<T, W, N, kPieces>(p, p.q, token, rotation, shared[warp]);
-  qkNormRopeHeads<T, W, N, kPieces>(p, p.k, token, rotation, shared[warp]);
 }
 
 //===----------------------------------------------------------------------===//
 // Gradient
 //===----------------------------------------------------------------------===//
 
-template <typename T, typename W, int N, int kPieces>
-__device__ __forceinline__ void qkNormRopeGradItem(const QkNormRopeParams &p, const QkHeads &heads, int token,
-                                                   int first, bool inDocument, const QkRotation<N, kPieces> &rotation,
-                                                   typename QkRotation<N, kPieces>::Shared &shared,
-                                                   float (&sums)[kPieces][N]) {
-  constexpr int kHeads = kQkNormRopeGradHeads, kRotated = QkRotation<N, kPieces>::kRotated;
-  if (!inDocument) {
-#pragma unroll
-    for (int h = 0; h < kHeads; ++h)
-#pragma unroll
-      for (int i = 0; i < kPieces; ++i)
-        qkStore<N, T>(heads.din, heads.heads, p.width, token, first + h, i, Piece<T, N>{});
-    return;
-  }
-  Piece<T, N> xs[kHeads][kPieces], ds[kHeads][kPieces];
-  float rstds[kHeads];
-#pragma unroll
-  for (int h = 0; h < kHeads; ++h) {
-#pragma unroll
-    for (int i = 0; i < kPieces; ++i) {
-      xs[h][i] = qkLoad<N, T>(heads.in, heads.heads, p.width, token, first + h, i);
-      ds[h][i] = qkLoad<N, T>(heads.out, heads.heads, p.width, token, first + h, i);
-    }
-    rstds[h] =
-        heads.rstd && first + h < heads.heads ? as<const float>(heads.rstd)[token * heads.rstdToken + first + h] : 0.0f;
-  }
-  Piece<W, N> weights[kPieces];
-  loadWeight(heads.weight, p.width, weights);
-  float weight[kPieces][N]; // 1 + w
-#pragma unroll
-  for (int i = 0; i < kPieces; ++i) {
-    unpack(weights[i], weight[i]);
-#pragma unroll
-    for (int j = 0; j < N; ++j)
-      weight[i][j] += 1.0f;
-  }
-#pragma unroll
-  for (int h = 0; h < kHeads; ++h) {
-    float x[kPieces][N], d[kPieces][N], partner[kRotated][N], total = 0, rstd = rstds[h];
-#pragma unroll
-    for (int i = 0; i < kPieces; ++i) {
-      unpack(xs[h][i], x[i]);
-      unpack(ds[h][i], d[i]);
-    }
-    if (!heads.rstd) {
-      float squares = 0;
-#pragma unroll
-      for (int i = 0; i < kPieces; ++i)
-#pragma unroll
-        for (int j = 0; j < N; ++j)
-          squares += x[i][j] * x[i][j];
-      rstd = rsqrtf(warpSum(squares) / static_cast<float>(p.width) + p.eps);
-    }
-    rotation.partners(p, ds[h], partner, shared);
-#pragma unroll
-    for (int i = 0; i < kPieces; ++i) {
-#pragma unroll
-      for (int j = 0; j < N; ++j) {
-        if (i < kRotated)
-          d[i][j] = d[i][j] * rotation.cosine[i][j] + partner[i][j] * rotation.sine[i][j];
-        total += d[i][j] * weight[i][j] * x[i][j];
-      }
-    }
-    float slope = warpSum(total) * rstd / static_cast<float>(p.width) * rstd * rstd;
-#pragma unroll
-    for (int i = 0; i < kPieces; ++i) {
-#pragma unroll
-      for (int j = 0; j < N; ++j) {
-        d[i][j] *= rstd;
-        sums[i][j] += d[i][j] * x[i][j];
-        d[i][j] = d[i][j] * weight[i][j] - slope * x[i][j];
-      }
-      qkStore<N, T>(heads.din, heads.heads, p.width, token, first + h, i, pack<T>(d[i]));
-    }
-  }
-}
-
-template <typename T, typename W, int N, int kPieces>
+/// kSaved: rstd of q and k is there; else it is computed again.
+template <typename T, typename W, int N, int kPieces, int kFull, int kSaved>
 __global__ void __launch_bounds__(kQkNormRopeGradWarps * 32, kPieces == 1 ? 2 : 1)
     qkNormRopeGrad(const __grid_constant__ QkNormRopeParams p) {
   using Rotation = QkRotation<N, kPieces>;
+  constexpr int kHeads = kQkNormRopeHeads, kStages = kQkNormRopeStages, kRotated = Rotation::kRotated;
   constexpr int kWarps = kQkNormRopeGradWarps;
-  union Shared {
-    typename Rotation::Shared rotations[kWarps];
-    float sums[kWarps][32 * kPieces * N];
-  };
-  __shared__ Shared shared;
-  int warp = threadIdx.x / 32, perToken = p.q.items + p.k.items;
-  int item = (blockIdx.x * kWarps + warp) * p.itemsPerWarp;
-  int end = min(item + p.itemsPerWarp, p.docs.tokens * perToken);
-  float qSums[kPieces][N] = {}, kSums[kPieces][N] = {};
-  Rotation rotation;
-  for (int last = -1, document = -1; item < end; ++item) {
-    int token = item / perToken, at = item - token * perToken;
-    if (token != last) {
-      last = token;
-      document = documentOf(p.docs, token);
-      rotation.set(p, document < 0 ? 0 : token - documentBegin(p.docs, document), -1.0f, shared.rotations[warp]);
-    }
-    if (at < p.q.items)
-      qkNormRopeGradItem<T, W, N, kPieces>(p, p.q, token, at * kQkNormRopeGradHeads, document >= 0, rotation,
-                                           shared.rotations[warp], qSums);
-    else
-      qkNormRopeGradItem<T, W, N, kPieces>(p, p.k, token, (at - p.q.items) * kQkNormRopeGradHeads, document >= 0,
-                                           rotation, shared.rotations[warp], kSums);
-  }
+  __shared__ typename Rotation::Shared rotations[kWarps];
+  // Each warp's sums of q and of k, which only the lane reads that owns the column.
+  __shared__ float warpSums[kWarps][2][32 * kPieces * N];
+  PieceStages<T, N, kWarps * 32, 2 * kHeads * kPieces, kStages> stages;
+  // The same in all lanes, which the compiler sees by this.
+  int warp = __shfl_sync(0xFFFFFFFFu, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
+  auto inside = [&](int i) { return kFull != 0 || (lane + i * 32) * N < p.width; };
+  auto sumOf = [&](int side, int i, int j) -> float & { return warpSums[warp][side][(i * N + j) * 32 + lane]; };
+#pragma unroll
+  for (int i = 0; i < kPieces; ++i)
+#pragma unroll
+    for (int j = 0; j < N; ++j)
+      sumOf(0, i, j) = sumOf(1, i, j) = 0;
 
-  // The warps' sums, in order: q's, then k's.
+  int first = (static_cast<int>(blockIdx.x) * kWarps + warp) * p.itemsPerWarp;
+  int count = min(p.itemsPerWarp, p.docs.tokens * p.items - first);
+  QkItem item{first / p.items, first % p.items}, ahead = item;
+  auto fetch = [&](int step) {
+    if (step < count) {
+      // Of tokens in no document too, unused.
+      const QkHeads &heads = p.sides[ahead.side(p)];
 #pragma unroll
-  for (int side = 0; side < 2; ++side) {
-    __syncthreads();
+      for (int h = 0; h < kHeads; ++h) {
+        int head = ahead.head(p) + h;
+        if (head < heads.heads) {
+          const T *x = pieceOf<N, const T>(heads.in, ahead.token, head);
+          const T *d = pieceOf<N, const T>(heads.out, ahead.token, head);
 #pragma unroll
-    for (int i = 0; i < kPieces; ++i)
-#pragma unroll
-      for (int j = 0; j < N; ++j)
-        shared.sums[warp][(threadIdx.x % 32 + i * 32) * N + j] = side == 0 ? qSums[i][j] : kSums[i][j];
-    __syncthreads();
-    for (int col = threadIdx.x; col < p.width; col += kWarps * 32) {
-      float sum = 0;
-#pragma unroll
-      for (int w = 0; w < kWarps; ++w)
-        sum += shared.sums[w][col];
-      as<float>(p.lines)[(static_cast<i64>(blockIdx.x) * 2 + side) * p.width + col] = sum;
+          for (int i = 0; i < kPieces; ++i) {
+            if (inside(i)) {
+              stages.fetch(step, (h * 2) * kPieces + i, x + i * 32 * N);
+              stages.fetch(step, (h * 2 + 1) * kPieces + i, d + i * 32 * N);
+            }
+          }
+        }
+      }
+      ahead.next(p);
     }
+    stages.end();
+  };
+#pragma unroll
+  for (int i = 0; i < kStages - 1; ++i)
+    fetch(i);
+
+  Rotation rotation;
+  float weight[kPieces][N], sums[kPieces][N] = {}; // weight: 1 + w of the side at hand
+  int lastToken = -1, lastSide = -1, document = -1;
+  auto flush = [&](int side) {
+#pragma unroll
+    for (int i = 0; i < kPieces; ++i) {
+#pragma unroll
+      for (int j = 0; j < N; ++j) {
+        sumOf(side, i, j) += sums[i][j];
+        sums[i][j] = 0;
+      }
+    }
+  };
+  for (int step = 0; step < count; ++step, item.next(p)) {
+    fetch(step + kStages - 1);
+    int token = item.token, side = item.side(p);
+    const QkHeads &heads = p.sides[side];
+    if (token != lastToken) {
+      lastToken = token;
+      document = documentOf(p.docs, token);
+      rotation.set(p, document < 0 ? 0 : token - documentBegin(p.docs, document), -1.0f, rotations[warp]);
+    }
+    if (side != lastSide) {
+      if (lastSide >= 0)
+        flush(lastSide);
+      lastSide = side;
+      Piece<W, N> pieces[kPieces];
+      loadWeight(heads.weight, p.width, pieces);
+#pragma unroll
+      for (int i = 0; i < kPieces; ++i) {
+        unpack(pieces[i], weight[i]);
+#pragma unroll
+        for (int j = 0; j < N; ++j)
+          weight[i][j] += 1.0f;
+      }
+    }
+    float rstds[kHeads] = {};
+    if (kSaved != 0 && document >= 0) {
+#pragma unroll
+      for (int h = 0; h < kHeads; ++h)
+        if (item.head(p) + h < heads.heads)
+          rstds[h] = as<const float>(heads.rstd)[token * heads.rstdToken + item.head(p) + h];
+    }
+    stages.wait();
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h) {
+      int head = item.head(p) + h;
+      if (head >= heads.heads)
+        break;
+      T *to = pieceOf<N, T>(heads.din, token, head);
+      if (document < 0) {
+#pragma unroll
+        for (int i = 0; i < kPieces; ++i)
+          if (inside(i))
+            storePiece(to + i * 32 * N, Piece<T, N>{});
+        continue;
+      }
+      Piece<T, N> pieces[kPieces];
+      float x[kPieces][N], d[kPieces][N], partner[kRotated][N], total = 0, rstd = rstds[h];
+      const T *xFrom = pieceOf<N, const T>(heads.in, token, head), *dFrom = pieceOf<N, const T>(heads.out, token, head);
+#pragma unroll
+      for (int i = 0; i < kPieces; ++i) {
+        Piece<T, N> piece = {};
+        pieces[i] = {};
+        if (inside(i)) {
+          piece = stages.take(step, (h * 2) * kPieces + i, xFrom + i * 32 * N);
+          pieces[i] = stages.take(step, (h * 2 + 1) * kPieces + i, dFrom + i * 32 * N);
+        }
+        unpack(piece, x[i]);
+        unpack(pieces[i], d[i]);
+      }
+      if constexpr (kSaved == 0) {
+        float squares = 0;
+#pragma unroll
+        for (int i = 0; i < kPieces; ++i)
+#pragma unroll
+          for (int j = 0; j < N; ++j)
+            squares += x[i][j] * x[i][j];
+        rstd = approximateInverseRoot(warpSum(squares) * p.inverseWidth + p.eps);
+      }
+      rotation.partners(p, pieces, partner, rotations[warp]);
+#pragma unroll
+      for (int i = 0; i < kPieces; ++i) {
+#pragma unroll
+        for (int j = 0; j < N; ++j) {
+          if (i < kRotated)
+            d[i][j] = d[i][j] * rotation.cosine[i][j] + partner[i][j] * rotation.sine[i][j];
+          total += d[i][j] * weight[i][j] * x[i][j];
+        }
+      }
+      float slope = warpSum(total) * rstd * p.inverseWidth * rstd * rstd;
+#pragma unroll
+      for (int i = 0; i < kPieces; ++i) {
+#pragma unroll
+        for (int j = 0; j < N; ++j) {
+          d[i][j] *= rstd;
+          sums[i][j] += d[i][j] * x[i][j];
+          d[i][j] = d[i][j] * weight[i][j] - slope * x[i][j];
+        }
+        if (inside(i))
+          storePiece(to + i * 32 * N, pack<T>(d[i]));
+      }
+    }
+  }
+  if (lastSide >= 0)
+    flush(lastSide);
+
+  // The warps' sums, in order.
+  __syncthreads();
+  for (int at = threadIdx.x; at < 2 * p.width; at += kWarps * 32) {
+    int side = at >= p.width, col = at - side * p.width, piece = col / N;
+    float sum = 0;
+#pragma unroll
+    for (int w = 0; w < kWarps; ++w)
+      sum += warpSums[w][side][(piece / 32 * N + col % N) * 32 + piece % 32];
+    as<float>(p.lines)[static_cast<i64>(blockIdx.x) * 2 * p.width + at] = sum;
   }
 }
 

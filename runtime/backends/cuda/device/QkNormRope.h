@@ -6,10 +6,10 @@
 
 namespace qrt::device {
 
-/// Warps of a block, forward and backward.
-constexpr int kQkNormRopeWarps = 4, kQkNormRopeGradWarps = 8;
-/// Heads that a warp has in flight.
-constexpr int kQkNormRopeHeads = 4, kQkNormRopeGradHeads = 4;
+/// Warps of a block, backward; forward it is one.
+constexpr int kQkNormRopeGradWarps = 8;
+/// Heads of an item, and items that a warp has in hand: the one it works on and those on their way.
+constexpr int kQkNormRopeHeads = 2, kQkNormRopeStages = 4;
 /// Most pairs (i, i + half) that rotate.
 constexpr int kMostRotaryPairs = 128;
 
@@ -20,20 +20,20 @@ struct QkHeads {
   HeadTensor in, out, din;
   Ptr weight, rstd;
   i64 rstdToken;
-  /// Heads, and items of one token: kQkNormRopeGradHeads heads at a time.
-  int heads, items;
+  int heads;
 };
 
-/// Backward, warp w of all takes the items [w * itemsPerWarp, (w + 1) * itemsPerWarp); a token's items are those of q,
-/// then those of k. `lines` [blocks, 2 * width] of f32 takes what each block's items add to the weights' gradients, q's
-/// beside k's.
+/// sides: q, k. An item is kQkNormRopeHeads heads of one token; a token has qItems items of q, then those of k, `items`
+/// together. Forward block b takes token b. Backward warp w of all takes the items [w * itemsPerWarp, (w + 1) *
+/// itemsPerWarp) of all tokens; `lines` [blocks, 2 * width] of f32 takes what each block's items add to the weights'
+/// gradients, q's beside k's.
 struct QkNormRopeParams {
   Segments docs;
-  QkHeads q, k;
+  QkHeads sides[2];
   Ptr lines;
   int width, half;
-  int itemsPerWarp;
-  float eps;
+  int qItems, items, itemsPerWarp;
+  float inverseWidth, eps;
   /// Full turns of pair i a token.
   double turns[kMostRotaryPairs];
 };

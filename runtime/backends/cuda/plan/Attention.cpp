@@ -22,11 +22,13 @@ Dim3 tileGrid(const device::Segments &docs, int64_t heads) {
 }
 
 /// Keys of a tile of the fast forward pass.
-int64_t forwardKeys(int64_t width) { return width == 256 ? 80 : 128; }
+constexpr int forwardKeys(int64_t width) { return width == 256 ? 80 : 128; }
 
-/// Bytes that ForwardShared<width, keys> lays out.
-uint32_t forwardSharedBytes(int64_t width, int64_t keys) {
-  return static_cast<uint32_t>(2 * (2 * kTile + 2 * 2 * keys) * width + 16 * 8);
+/// use(Shared<width>...) of one of the widths of the kernels on tensor cores.
+template <typename Use> auto forWidth(int64_t width, Use use) {
+  return width == 64    ? use(std::integral_constant<int, 64>())
+         : width == 128 ? use(std::integral_constant<int, 128>())
+                        : use(std::integral_constant<int, 256>());
 }
 
 /// Whether the kernels on tensor cores take it. They read and write whole vectors.
@@ -72,23 +74,15 @@ void launchForward(KernelPlan &plan, const device::AttentionParams &p, DType dty
   int64_t keys = forwardKeys(p.width), keyHeads = p.heads / p.ratio, tokens = p.docs.tokens;
   Params params{{},     {}, {}, {}, p.docs, p.y, p.o, p.lse, static_cast<int>(keyHeads), p.ratio, p.gate.data != 0,
                 p.scale};
+  auto shared = forWidth(p.width, [](auto width) { return device::ForwardShared<width, forwardKeys(width)>::kBytes; });
   DeviceLaunch &launch =
       plan.launch("AttentionForward.cuh", instance("attentionForward", {}, {p.width, keys}),
-                  tileGrid(p.docs, keyHeads * ((p.ratio + 1) / 2)), {384}, forwardSharedBytes(p.width, keys), params);
+                  tileGrid(p.docs, keyHeads * ((p.ratio + 1) / 2)), {384}, static_cast<uint32_t>(shared), params);
   launch.map(boxesOf(p.q, tokens, p.heads, p.width, kTile, offsetof(Params, q)))
       .map(boxesOf(p.k, tokens, keyHeads, p.width, keys, offsetof(Params, k)))
       .map(boxesOf(p.v, tokens, keyHeads, p.width, keys, offsetof(Params, v)));
   if (p.gate.data)
     launch.map(boxesOf(p.gate, tokens, p.heads, p.width, kTile, offsetof(Params, gate)));
-}
-
-/// Bytes that BackwardKeysShared and BackwardQueriesShared lay out.
-uint32_t backwardKeysSharedBytes(int64_t width) {
-  return static_cast<uint32_t>(6 * kTile * width * 2 + 2 * kTile * kTile * 2 +
-                               2 * kTile * static_cast<int64_t>(sizeof(device::QueryStatistics)) + 32 * 8);
-}
-uint32_t backwardQueriesSharedBytes(int64_t width) {
-  return static_cast<uint32_t>((width == 256 ? 7 : 8) * kTile * width * 2 + 16 * 8);
 }
 
 /// The second and third pass on tensor cores.
@@ -97,16 +91,18 @@ void launchBackward(KernelPlan &plan, const device::AttentionGradParams &p) {
   int keyHeads = p.heads / p.ratio;
   Params params{{}, {}, {}, {}, p.docs, p.dq, p.dk, p.dv, p.statistics, p.statisticsRows, keyHeads, p.ratio, p.scale};
   int64_t tokens = p.docs.tokens;
-  auto launch = [&](std::string_view function, int64_t blocks, uint32_t shared) {
-    plan.launch("AttentionBackward.cuh", instance(function, {}, {p.width}), tileGrid(p.docs, blocks), {384}, shared,
-                params)
+  auto launch = [&](std::string_view function, int64_t blocks, int shared) {
+    plan.launch("AttentionBackward.cuh", instance(function, {}, {p.width}), tileGrid(p.docs, blocks), {384},
+                static_cast<uint32_t>(shared), params)
         .map(boxesOf(p.q, tokens, p.heads, p.width, kTile, offsetof(Params, q)))
         .map(boxesOf(p.k, tokens, keyHeads, p.width, kTile, offsetof(Params, k)))
         .map(boxesOf(p.v, tokens, keyHeads, p.width, kTile, offsetof(Params, v)))
         .map(boxesOf(p.dO, tokens, p.heads, p.width, kTile, offsetof(Params, dO)));
   };
-  launch("attentionBackwardKeys", keyHeads, backwardKeysSharedBytes(p.width));
-  launch("attentionBackwardQueries", keyHeads * ((p.ratio + 1) / 2), backwardQueriesSharedBytes(p.width));
+  launch("attentionBackwardKeys", keyHeads,
+         forWidth(p.width, [](auto width) { return device::BackwardKeysShared<width>::kBytes; }));
+  launch("attentionBackwardQueries", keyHeads * ((p.ratio + 1) / 2),
+         forWidth(p.width, [](auto width) { return device::BackwardQueriesShared<width>::kBytes; }));
 }
 
 } // namespace

@@ -42,6 +42,15 @@ Status planCopy(const Tensor &source, const Tensor &target, KernelPlan &plan);
 /// Makes every element zero.
 Status planZero(const Tensor &target, KernelPlan &plan);
 
+/// Dynamic shared memory of a block that has pieces of `width` elements on their way (device/PieceStages.cuh).
+inline uint32_t pieceStageBytes(int64_t width, int64_t threads, int64_t slots, int64_t stages) {
+  return width == 1 ? 0 : static_cast<uint32_t>(threads * slots * stages * 16);
+}
+/// The same for rows of `pieces` pieces (device/RowStages.cuh).
+inline uint32_t rowStageBytes(int64_t width, int64_t pieces, int64_t tensors, int64_t stages) {
+  return pieceStageBytes(width, pieces, tensors, stages);
+}
+
 /// What sums of columns become: a tensor without gaps, f32 or bf16.
 struct ColumnSum {
   Tensor result;

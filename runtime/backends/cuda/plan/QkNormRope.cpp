@@ -10,35 +10,32 @@
 namespace qrt::cuda {
 namespace {
 
-/// Pieces of a head that a lane holds, of `width` elements each.
+/// Pieces of a head that a lane holds, of `width` elements each; `full`: those of a warp are the head exactly.
 struct HeadShape {
   int64_t width, pieces;
+  bool full;
 };
 
 /// `tensors`: everything that has the width of a head.
 StatusOr<HeadShape> headShape(const Call &call, std::initializer_list<const Tensor *> tensors) {
-  const Tensor &q = call.args[1];
-  int64_t half = call.params[2].i / 2;
-  HeadShape shape;
-  QRT_ASSIGN_OR_RETURN(shape.width, pieceWidth(call, q.shape.dtype, tensors));
+  int64_t half = call.params[2].i / 2, head = call.args[1].dim(2);
+  QRT_ASSIGN_OR_RETURN(int64_t width, pieceWidth(call, call.args[1].shape.dtype, tensors));
   // Pairs of vectors whose lanes one bit tells apart (QkRotation).
-  int64_t partner = half / shape.width;
-  if (half % shape.width || !std::has_single_bit(static_cast<uint64_t>(partner)) || partner > 16)
-    shape.width = 1;
-  // One shape for all heads that are not made of vectors.
-  shape.pieces = shape.width == 1 ? 8 : std::max<int64_t>(1, ceilDiv(q.dim(2), 32 * shape.width));
-  if (q.dim(2) > shape.width * shape.pieces * 32 || (shape.width > 1 && shape.pieces > 4))
-    return unsupported(call, 1, 2,
-                       shape.width > 1 ? "at most 128 vectors of 16 bytes"
-                                       : "at most 256 where the rotary pairs are not a power of two of vectors");
-  return shape;
+  int64_t partner = half / width;
+  if (half % width || !std::has_single_bit(static_cast<uint64_t>(partner)) || partner > 16)
+    width = 1;
+  if (head > (width == 1 ? 256 : 512))
+    return unsupported(
+        call, 1, 2, width > 1 ? "at most 512" : "at most 256 where the rotary pairs are not a power of two of vectors");
+  if (width == 1) // one shape for all heads that are not made of vectors
+    return HeadShape{1, 8, false};
+  int64_t pieces = std::max<int64_t>(1, ceilDiv(head, 32 * width));
+  return HeadShape{width, pieces, pieces * 32 * width == head};
 }
 
 device::QkHeads qkHeads(const Tensor &in, const Tensor &out, const Tensor &din, const Tensor &weight,
                         const Tensor &rstd) {
-  int64_t heads = in.dim(1);
-  return {headsOf(in), headsOf(out),   headsOf(din), weight.data,
-          rstd.data,   rstd.stride(0), int32(heads), int32(ceilDiv(heads, device::kQkNormRopeGradHeads))};
+  return {headsOf(in), headsOf(out), headsOf(din), weight.data, rstd.data, rstd.stride(0), int32(in.dim(1))};
 }
 
 /// What forward and backward share; checks.
@@ -48,10 +45,15 @@ StatusOr<device::QkNormRopeParams> commonParams(const Call &call) {
     return unsupported(call, 1, 2, "such that at most 256 dimensions rotate");
   if (tokens * heads >= int64_t{1} << 31)
     return unsupported(call, 1, 0, "less than 2^31 divided by the number of heads");
+  if (call.args[3].shape.dtype != call.args[4].shape.dtype)
+    return unsupported(call, 4, 0, "of the type of q_weight");
   device::QkNormRopeParams params{};
   params.docs = segmentsOf(call, 0);
   params.width = int32(call.args[1].dim(2));
   params.half = int32(half);
+  params.qItems = int32(ceilDiv(call.args[1].dim(1), device::kQkNormRopeHeads));
+  params.items = params.qItems + int32(ceilDiv(call.args[2].dim(1), device::kQkNormRopeHeads));
+  params.inverseWidth = 1 / static_cast<float>(params.width);
   params.eps = static_cast<float>(call.params[0].f);
   // The frequencies are f32 values, as the model defines them.
   for (int64_t i = 0; i < half; ++i) {
@@ -68,36 +70,39 @@ Status planQkNormRope(const Call &call, KernelPlan &plan) {
   const Tensor &qIn = call.args[1], &kIn = call.args[2], &qWeight = call.args[3], &kWeight = call.args[4];
   const Tensor &q = call.args[5], &k = call.args[6];
   QRT_ASSIGN_OR_RETURN(HeadShape shape, headShape(call, {&qIn, &kIn, &qWeight, &kWeight, &q, &k}));
-  if (qWeight.shape.dtype != kWeight.shape.dtype)
-    return unsupported(call, 4, 0, "of the type of q_weight");
   QRT_ASSIGN_OR_RETURN(device::QkNormRopeParams params, commonParams(call));
-  params.q = qkHeads(qIn, q, Tensor(), qWeight, call.args[7]);
-  params.k = qkHeads(kIn, k, Tensor(), kWeight, call.args[8]);
+  params.sides[0] = qkHeads(qIn, q, Tensor(), qWeight, call.args[7]);
+  params.sides[1] = qkHeads(kIn, k, Tensor(), kWeight, call.args[8]);
   plan.launch("QkNormRope.cuh",
-              instance("qkNormRope", {q.shape.dtype, qWeight.shape.dtype}, {shape.width, shape.pieces}),
-              {ceilDiv(q.dim(0), device::kQkNormRopeWarps)}, {device::kQkNormRopeWarps * 32}, 0, params);
+              instance("qkNormRope", {q.shape.dtype, qWeight.shape.dtype}, {shape.width, shape.pieces, shape.full}),
+              {static_cast<uint32_t>(q.dim(0))}, {32},
+              pieceStageBytes(shape.width, 32, device::kQkNormRopeHeads * shape.pieces, device::kQkNormRopeStages),
+              params);
   return Status();
 }
 
 Status planQkNormRopeGrad(const Call &call, KernelPlan &plan) {
   const Tensor &qIn = call.args[1], &kIn = call.args[2], &qWeight = call.args[3], &kWeight = call.args[4];
-  const Tensor &dq = call.args[7], &dk = call.args[8], &dqIn = call.args[9], &dkIn = call.args[10];
+  const Tensor &qRstd = call.args[5], &kRstd = call.args[6], &dq = call.args[7], &dk = call.args[8];
+  const Tensor &dqIn = call.args[9], &dkIn = call.args[10];
   QRT_ASSIGN_OR_RETURN(HeadShape shape, headShape(call, {&qIn, &kIn, &qWeight, &kWeight, &dq, &dk, &dqIn, &dkIn}));
-  if (qWeight.shape.dtype != kWeight.shape.dtype)
-    return unsupported(call, 4, 0, "of the type of q_weight");
   QRT_ASSIGN_OR_RETURN(device::QkNormRopeParams params, commonParams(call));
-  params.q = qkHeads(qIn, dq, dqIn, qWeight, call.args[5]);
-  params.k = qkHeads(kIn, dk, dkIn, kWeight, call.args[6]);
+  params.sides[0] = qkHeads(qIn, dq, dqIn, qWeight, qRstd);
+  params.sides[1] = qkHeads(kIn, dk, dkIn, kWeight, kRstd);
   // Two blocks for each of 132 multiprocessors, on every device: sums must not depend on it.
   constexpr int64_t kMostBlocks = 132 * 2, kWarps = device::kQkNormRopeGradWarps;
-  int64_t items = qIn.dim(0) * (params.q.items + params.k.items), cols = qIn.dim(2);
+  int64_t items = qIn.dim(0) * params.items, cols = qIn.dim(2);
   int64_t itemsPerWarp = std::max<int64_t>(ceilDiv(items, kMostBlocks * kWarps), 2);
   int64_t blocks = ceilDiv(items, itemsPerWarp * kWarps);
   params.itemsPerWarp = int32(itemsPerWarp);
   params.lines = plan.workspace(blocks * 2 * cols * 4);
-  plan.launch("QkNormRope.cuh",
-              instance("qkNormRopeGrad", {dq.shape.dtype, qWeight.shape.dtype}, {shape.width, shape.pieces}),
-              {static_cast<uint32_t>(blocks)}, {kWarps * 32}, 0, params);
+  plan.launch(
+      "QkNormRope.cuh",
+      instance("qkNormRopeGrad", {dq.shape.dtype, qWeight.shape.dtype},
+               {shape.width, shape.pieces, shape.full, qRstd && kRstd ? 1 : 0}),
+      {static_cast<uint32_t>(blocks)}, {kWarps * 32},
+      pieceStageBytes(shape.width, kWarps * 32, 2 * device::kQkNormRopeHeads * shape.pieces, device::kQkNormRopeStages),
+      params);
   planColumnSums(params.lines, 2 * cols, blocks,
                  {{call.args[11], call.accumulates(11)}, {call.args[12], call.accumulates(12)}}, plan);
   return Status();

@@ -6,27 +6,26 @@
 namespace qrt::cuda {
 namespace {
 
-/// How a block holds a row: `pieces` pieces of `width` elements a thread.
+/// How a block holds a row: `pieces` pieces of `width` elements a thread; `full`: they are the row exactly.
 struct RowShape {
   int64_t width, threads, pieces;
+  bool full;
 };
 
 /// `x`: argument 0, the rows; `tensors`: everything of its width.
 StatusOr<RowShape> rowShape(const Call &call, std::initializer_list<const Tensor *> tensors) {
-  constexpr int64_t kMostPieces = 5, kMostThreads = 1024;
+  // Three tensors of rows on their way fit in shared memory.
+  constexpr int64_t kMostPieces = 2, kMostThreads = 768;
   const Tensor &x = call.args[0];
-  RowShape shape;
-  QRT_ASSIGN_OR_RETURN(shape.width, pieceWidth(call, x.shape.dtype, tensors));
-  int64_t pieces = ceilDiv(x.dim(1), shape.width);
+  QRT_ASSIGN_OR_RETURN(int64_t width, pieceWidth(call, x.shape.dtype, tensors));
+  if (width == 1) // one shape for all small models
+    return RowShape{1, 256, 4, false};
+  int64_t pieces = x.dim(1) / width;
   if (pieces > kMostPieces * kMostThreads)
-    return unsupported(call, 0, 1, "at most 5120 vectors of 16 bytes");
-  if (shape.width == 1) { // one shape for all small models
-    shape.threads = 256, shape.pieces = 4;
-    return shape;
-  }
-  shape.threads = std::max<int64_t>(1, ceilDiv(pieces, kMostPieces * 32)) * 32;
-  shape.pieces = std::max<int64_t>(1, ceilDiv(pieces, shape.threads));
-  return shape;
+    return unsupported(call, 0, 1, "at most 1536 vectors of 16 bytes");
+  int64_t threads = std::max<int64_t>(1, ceilDiv(pieces, kMostPieces * 32)) * 32;
+  int64_t perThread = std::max<int64_t>(1, ceilDiv(pieces, threads));
+  return RowShape{width, threads, perThread, threads * perThread == pieces};
 }
 
 Status planNorm(const Call &call, const Tensor &delta, const Tensor &weight, const Tensor &sum, const Tensor &y,
@@ -34,8 +33,9 @@ Status planNorm(const Call &call, const Tensor &delta, const Tensor &weight, con
   const Tensor &x = call.args[0];
   QRT_ASSIGN_OR_RETURN(RowShape shape, rowShape(call, {&x, &delta, &weight, &sum, &y}));
   int64_t rows = x.dim(0);
-  // Several rows a block, so that the weight is read less often, where there are rows for many blocks.
-  int64_t rowsPerBlock = rows * shape.threads >= 2048 * 128 ? 4 : 1;
+  int64_t cols = x.dim(1);
+  // As many blocks as the device holds at once.
+  int64_t blocks = call.device.multiprocessors * std::max<int64_t>(device::kNormThreads / shape.threads, 1);
   device::RmsNormParams params{x.data,
                                delta.data,
                                weight.data,
@@ -47,13 +47,14 @@ Status planNorm(const Call &call, const Tensor &delta, const Tensor &weight, con
                                sum.stride(0),
                                y.stride(0),
                                int32(rows),
-                               int32(x.dim(1)),
-                               int32(rowsPerBlock),
+                               int32(cols),
+                               1 / static_cast<float>(cols),
                                static_cast<float>(call.params[0].f)};
   plan.launch("RmsNorm.cuh",
               instance("rmsNorm", {x.shape.dtype, weight.shape.dtype},
-                       {shape.width, shape.threads, shape.pieces, delta ? 1 : 0}),
-              {ceilDiv(rows, rowsPerBlock)}, {static_cast<uint32_t>(shape.threads)}, 0, params);
+                       {shape.width, shape.threads, shape.pieces, shape.full, delta ? 1 : 0}),
+              {static_cast<uint32_t>(std::min(rows, blocks))}, {static_cast<uint32_t>(shape.threads)},
+              rowStageBytes(shape.width, shape.threads * shape.pieces, delta ? 2 : 1, device::kNormStages), params);
   return Status();
 }
 
@@ -63,18 +64,29 @@ Status planNormGrad(const Call &call, const Tensor &dsum, const Tensor &dy, cons
   QRT_ASSIGN_OR_RETURN(RowShape shape, rowShape(call, {&x, &weight, &dsum, &dy, &dx}));
   int64_t rows = x.dim(0), cols = x.dim(1);
   // As many blocks as 132 multiprocessors hold at once, on every device: sums must not depend on it.
-  int64_t mostBlocks = std::max<int64_t>(132 * 384 / shape.threads, 132);
-  int64_t rowsPerBlock = std::max<int64_t>(ceilDiv(rows, mostBlocks), 4);
-  int64_t blocks = ceilDiv(rows, rowsPerBlock);
+  int64_t mostBlocks = 132 * std::max<int64_t>(device::kNormGradThreads / shape.threads, 1);
+  int64_t blocks = std::min<int64_t>(ceilDiv(rows, 4), mostBlocks);
   DevicePtr lines = plan.workspace(blocks * cols * 4);
-  device::RmsNormGradParams params{
-      x.data,       weight.data, rstd.data,   dsum.data,           dy.data,
-      dx.data,      lines,       x.stride(0), dsum.stride(0),      dy.stride(0),
-      dx.stride(0), int32(rows), int32(cols), int32(rowsPerBlock), static_cast<float>(call.params[0].f)};
+  device::RmsNormGradParams params{x.data,
+                                   weight.data,
+                                   rstd.data,
+                                   dsum.data,
+                                   dy.data,
+                                   dx.data,
+                                   lines,
+                                   x.stride(0),
+                                   dsum.stride(0),
+                                   dy.stride(0),
+                                   dx.stride(0),
+                                   int32(rows),
+                                   int32(cols),
+                                   1 / static_cast<float>(cols),
+                                   static_cast<float>(call.params[0].f)};
   plan.launch("RmsNorm.cuh",
               instance("rmsNormGrad", {x.shape.dtype, weight.shape.dtype},
-                       {shape.width, shape.threads, shape.pieces, dsum ? 1 : 0, rstd ? 1 : 0}),
-              {static_cast<uint32_t>(blocks)}, {static_cast<uint32_t>(shape.threads)}, 0, params);
+                       {shape.width, shape.threads, shape.pieces, shape.full, dsum ? 1 : 0, rstd ? 1 : 0}),
+              {static_cast<uint32_t>(blocks)}, {static_cast<uint32_t>(shape.threads)},
+              rowStageBytes(shape.width, shape.threads * shape.pieces, dsum ? 3 : 2, device::kNormStages), params);
   planColumnSums(lines, cols, blocks, {{dweight, accumulate}}, plan);
   return Status();
 }
