@@ -24,20 +24,35 @@ for argument in "$@"; do
   esac
 done
 
-tools/setup.sh
+start=$SECONDS
+times=()
+stage() { # stage NAME command...: runs it and notes its time
+  local name=$1 began=$SECONDS
+  shift
+  "$@"
+  times+=("$(printf '%-28s %4d s' "$name" $((SECONDS - began)))")
+}
+print_times() {
+  printf '\n== times\n'
+  printf '%s\n' "${times[@]}"
+  printf '%-28s %4d s\n\n' "$1" $((SECONDS - start))
+}
+check_format() { git ls-files '*.cpp' '*.h' '*.cuh' | xargs clang-format-22 --dry-run -Werror; }
+
+python_env=(tools/python_env.sh)
 if [ "$with_transformers" = 1 ]; then
-  tools/python_env.sh --with-transformers
-else
-  tools/python_env.sh
+  python_env+=(--with-transformers)
 fi
-
-git ls-files '*.cpp' '*.h' '*.cuh' | xargs clang-format-22 --dry-run -Werror
-
-cmake --preset release
-cmake --build --preset release
+stage "install" tools/setup.sh
+stage "Python environment" "${python_env[@]}"
+stage "format" check_format
+stage "configure" cmake --preset release
+stage "build" cmake --build --preset release
 if [ ! -e .venv-transformers/stamp ]; then
   echo "NOT RUN: e2e-transformers, e2e-transformers-demo, python-transformers (tools/check.sh --with-transformers runs them)"
 elif [ ! -d demo/run/checkpoint ]; then
   echo "NOT RUN: e2e-transformers-demo (there is no demo/run/checkpoint: tools/demo.sh makes it)"
 fi
+print_times "all before the tests"
+# Last: the run ends with ctest's summary, which has the time of the tests.
 ctest --test-dir build --output-on-failure

@@ -32,7 +32,7 @@ class Failed(Exception):
         self.code, self.output = code, output
 
 
-def run(program, *arguments, limit_bytes=None):
+def run(program, *arguments):
     """Runs qcc or qrun and returns what it printed; Failed if it fails."""
     command = [str(BIN / program), *map(str, arguments)]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
