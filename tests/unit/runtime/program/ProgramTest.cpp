@@ -101,7 +101,7 @@ TEST(Program, NamesBothVersions) {
                "tiny.qprog: a program of version 7.3; this runtime reads version 2.0");
   tiny.builder.program.version_major = kProgramVersion.major;
   tiny.builder.program.version_minor = kProgramVersion.minor + 1;
-  EXPECT_ERROR(tiny.build(), StatusCode::Unsupported, "version 1.3; this runtime reads version 2.0");
+  EXPECT_ERROR(tiny.build(), StatusCode::Unsupported, "version 2.1; this runtime reads version 2.0");
 }
 
 TEST(Program, NamesAnUnknownKernel) {
