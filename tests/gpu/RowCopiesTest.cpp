@@ -181,5 +181,18 @@ TEST_P(RowCopiesOnGpu, CopiesAndZeros) {
   }
 }
 
+TEST_P(RowCopiesOnGpu, Add) {
+  for (const std::vector<int64_t> &dims :
+       std::vector<std::vector<int64_t>>{{7}, {70, 24}, {33, 5120}, {5, 3, 8}, {9, 37}}) {
+    for (int64_t sumGap : {0, 1, 8}) {
+      HostTensor sum = make(dims, sumGap), term = make(dims, sumGap ? 0 : 16);
+      KernelCall call{Kernel::Add, {&sum, &term}};
+      std::vector<HostTensor> got = runOnDevice(call);
+      call.run();
+      expectNear(got[0], sum.values(), 0, fmt::format("sum of rank {}, gap {}", dims.size(), sumGap));
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Storage, RowCopiesOnGpu, testing::Values(DType::F32, DType::BF16),
                          [](auto &info) { return std::string(dtypeName(info.param)); });

@@ -59,15 +59,10 @@ std::string_view unitType(int64_t bytes) {
   }
 }
 
-/// `source` without data: zeros.
-Status planRows(const Tensor &source, const Tensor &target, KernelPlan &plan) {
-  assert((!source || source.shape.dtype == target.shape.dtype) && source.shape.rank == target.shape.rank);
-  if (target.shape.elements() == 0)
-    return Status();
-  CommonRows rows(source.shape, target.shape);
-  int64_t unit = rows.unit(source.data, target.data);
-  // In units, aligned to the right.
-  device::CopyRowsParams params{source.data, target.data, {}, {}, {}, 0};
+/// What goes through two tensors needs to know, in units of `unit` bytes, which divides every place and length.
+StatusOr<device::CopyRowsParams> rowsParams(const CommonRows &rows, int64_t unit, DevicePtr source, DevicePtr target) {
+  // Dimensions in units, aligned to the right.
+  device::CopyRowsParams params{source, target, {}, {}, {}, 0};
   int64_t units = 1, dims[4] = {1, 1, 1, 1};
   int last = rows.rank - 1;
   if (rows.dims[last] == unit && rows.rank > 1)
@@ -82,19 +77,45 @@ Status planRows(const Tensor &source, const Tensor &target, KernelPlan &plan) {
   }
   // Numbers of units are 32-bit, and divided exactly below 2^31.
   if (units + device::kCopyThreads * device::kCopyUnits >= int64_t{1} << 31)
-    return error(StatusCode::Unsupported, "copy of {} bytes in {} units of {} bytes: expected less than 2^31 units",
+    return error(StatusCode::Unsupported, "{} bytes in {} units of {} bytes: expected less than 2^31 units",
                  units * unit, units, unit);
   for (int axis = 1; axis < 4; ++axis)
     params.dims[axis - 1] = divisorOf(dims[axis]);
   params.units = static_cast<unsigned>(units);
-  plan.launch("CopyRows.cuh", fmt::format("{}<{}>", source ? "copyRows" : "zeroRows", unitType(unit)),
-              {ceilDiv(units, device::kCopyThreads * device::kCopyUnits)}, {device::kCopyThreads}, 0, params);
+  return params;
+}
+
+void launchRows(std::string_view source, std::string function, const device::CopyRowsParams &params, KernelPlan &plan) {
+  plan.launch(source, std::move(function), {ceilDiv(params.units, device::kCopyThreads * device::kCopyUnits)},
+              {device::kCopyThreads}, 0, params);
+}
+
+/// `source` without data: zeros.
+Status planRows(const Tensor &source, const Tensor &target, KernelPlan &plan) {
+  assert((!source || source.shape.dtype == target.shape.dtype) && source.shape.rank == target.shape.rank);
+  if (target.shape.elements() == 0)
+    return Status();
+  CommonRows rows(source.shape, target.shape);
+  int64_t unit = rows.unit(source.data, target.data);
+  QRT_ASSIGN_OR_RETURN(device::CopyRowsParams params, rowsParams(rows, unit, source.data, target.data));
+  launchRows("CopyRows.cuh", fmt::format("{}<{}>", source ? "copyRows" : "zeroRows", unitType(unit)), params, plan);
   return Status();
 }
 
 } // namespace
 
 Status planCopy(const Tensor &source, const Tensor &target, KernelPlan &plan) { return planRows(source, target, plan); }
+
+Status planAdd(const Call &call, KernelPlan &plan) {
+  const Tensor &sum = call.args[0], &term = call.args[1];
+  if (sum.shape.elements() == 0)
+    return Status();
+  CommonRows rows(term.shape, sum.shape);
+  int64_t size = byteSize(sum.shape.dtype), unit = rows.unit(term.data, sum.data) == 16 ? 16 : size;
+  QRT_ASSIGN_OR_RETURN(device::CopyRowsParams params, rowsParams(rows, unit, term.data, sum.data));
+  launchRows("Add.cuh", instance("add", {sum.shape.dtype}, {unit / size}), params, plan);
+  return Status();
+}
 
 Status planZero(const Tensor &target, KernelPlan &plan) {
   if (isDense(target.shape)) {

@@ -142,6 +142,8 @@ Status planKernel(const Call &call, KernelPlan &plan) {
     return planQkNormRope(call, plan);
   case Kernel::QkNormRopeGrad:
     return planQkNormRopeGrad(call, plan);
+  case Kernel::Add:
+    return planAdd(call, plan);
   case Kernel::Swiglu:
     return planSwiglu(call, plan);
   case Kernel::SwigluGrad:
