@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the end-to-end tests share: the programs, tiny models, packed data made by hand (docs/data.md), tensors in plain Python.
+"""What the end-to-end tests share: the programs, tiny models, packed data made by hand (docs/data.md), tensors in plain
+Python.
 
 The programs are found in $QCC_BIN, the folder with qcc and qrun.
 """
@@ -81,8 +82,8 @@ class TestCase(unittest.TestCase):
     def train(self, case, program, packed, name, *options):
         """Trains from the case's weights; returns the run's folder and the first step's gradients."""
         out, grads = self.work / name, self.work / f"{name}-grads"
-        run("qrun", "train", "--program", program, "--data", packed, "--weights", GOLDEN / case, "--out", out, "--dump-grads", grads,
-            "--no-shuffle", "--poison", *options)
+        run("qrun", "train", "--program", program, "--data", packed, "--weights", GOLDEN / case, "--out", out,
+            "--dump-grads", grads, "--no-shuffle", "--poison", *options)
         return out, tensors.read(grads / "step-00001.safetensors")
 
     def assert_fails(self, code, pattern, program, *arguments):
@@ -93,7 +94,8 @@ class TestCase(unittest.TestCase):
         self.assertRegex(caught.exception.output, pattern)
 
     def assert_gradients_close(self, actual, expected):
-        """Of parameters: within rounding of f32: 2e-5, and 5e-5 for the decay parameters, whose gradients are sums of terms that cancel."""
+        """Of parameters: within rounding of f32: 2e-5, and 5e-5 for the decay parameters, whose gradients are sums of
+        terms that cancel."""
         actual, expected = ({name: value for name, value in side.items() if not name.startswith("hidden.")}
                             for side in (actual, expected))
         self.assertEqual(set(actual), set(expected))

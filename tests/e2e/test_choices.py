@@ -21,8 +21,8 @@ class Choices(support.TestCase):
         return self.train(CASE, program, self.packed, f"{name}-run", "--steps", 3, "--lr", 1e-3, *run_options)
 
     def test_missed_pack(self):
-        """A frozen projection stays out of its pack. The gradients of its input are added by a kernel then, and all other gradients are the same within
-        rounding."""
+        """A frozen projection stays out of its pack. The gradients of its input are added by a kernel then, and all
+        other gradients are the same within rounding."""
         frozen = "layers.1.mlp.up_proj.weight"
         _, expected = self.gradients("packed")
         module, program = self.work / "missed.mlir", self.work / "missed.qprog"
@@ -46,15 +46,18 @@ class Choices(support.TestCase):
                 again_run, again = self.gradients(f"again-{dtype}", "--remat", "memory-bound", dtype=dtype)
                 self.assertEqual(kept, again)
                 for file in ("model.safetensors",):
-                    self.assertEqual((kept_run / "checkpoint" / file).read_bytes(), (again_run / "checkpoint" / file).read_bytes())
+                    self.assertEqual((kept_run / "checkpoint" / file).read_bytes(),
+                                     (again_run / "checkpoint" / file).read_bytes())
 
     def test_states(self):
-        """bf16 moments and stochastically rounded weights: the first step's gradients are those with masters; later weights are others, and the same twice."""
+        """bf16 moments and stochastically rounded weights: the first step's gradients are those with masters; later
+        weights are others, and the same twice."""
         masters_run, masters = self.gradients("masters", dtype="bf16")
         first_run, first = self.gradients("first", "--states", "bf16", dtype="bf16")
         second_run, second = self.gradients("second", "--states", "bf16", dtype="bf16")
         self.assertEqual(masters, first)
-        weights = [(run / "checkpoint" / "model.safetensors").read_bytes() for run in (masters_run, first_run, second_run)]
+        weights = [(run / "checkpoint" / "model.safetensors").read_bytes()
+                   for run in (masters_run, first_run, second_run)]
         self.assertNotEqual(weights[0], weights[1])
         self.assertEqual(weights[1], weights[2])
         seeded_run, _ = self.gradients("seeded", "--states", "bf16", dtype="bf16", run_options=("--seed", 5))
@@ -64,15 +67,18 @@ class Choices(support.TestCase):
         """`--program model.mlir` compiles for the data, and trains as the built program does."""
         built_run, built = self.gradients("built")
         out, grads = self.work / "direct", self.work / "direct-grads"
-        support.run("qrun", "train", "--program", self.work / "built.mlir", "--data", self.packed, "--weights", support.GOLDEN / CASE,
-                    "--out", out, "--dump-grads", grads, "--no-shuffle", "--steps", 3, "--lr", 1e-3)
-        self.assertEqual([line["loss"] for line in support.metrics(built_run)], [line["loss"] for line in support.metrics(out)])
+        support.run("qrun", "train", "--program", self.work / "built.mlir", "--data", self.packed, "--weights",
+                    support.GOLDEN / CASE, "--out", out, "--dump-grads", grads, "--no-shuffle", "--steps", 3, "--lr",
+                    1e-3)
+        self.assertEqual([line["loss"] for line in support.metrics(built_run)],
+                         [line["loss"] for line in support.metrics(out)])
 
     def test_config_file(self):
         """--print-config shows what a TOML file sets; the command line wins."""
         config = self.work / "run.toml"
         config.write_text('lr = 0.25\nschedule = "linear"\nmicro-batches = 2\n')
-        printed = support.run("qrun", "train", "--config", config, "--program", "p.qprog", "--data", "d", "--out", "o", "--lr", 0.5, "--print-config")
+        printed = support.run("qrun", "train", "--config", config, "--program", "p.qprog", "--data", "d", "--out", "o",
+                              "--lr", 0.5, "--print-config")
         self.assertRegex(printed, r"(?m)^lr = 0.5$")
         self.assertRegex(printed, r"(?m)^schedule = \"linear\"$")
         self.assertRegex(printed, r"(?m)^micro-batches = 2$")
@@ -85,8 +91,8 @@ class Choices(support.TestCase):
         """A step whose gradients are not finite is reported, counted, and changes no weight."""
         program = self.build(CASE, str(sum(LENGTHS)))
         out = self.work / "out"
-        support.run("qrun", "train", "--program", program, "--data", self.packed, "--weights", support.GOLDEN / CASE, "--out", out, "--steps", 6,
-                    "--lr", 1e30, "--schedule", "constant", "--warmup", 0)
+        support.run("qrun", "train", "--program", program, "--data", self.packed, "--weights", support.GOLDEN / CASE,
+                    "--out", out, "--steps", 6, "--lr", 1e30, "--schedule", "constant", "--warmup", 0)
         lines = support.metrics(out)
         skipped = [line["skipped"] for line in lines]
         self.assertIn(True, skipped)

@@ -19,8 +19,9 @@ class Determinism(support.TestCase):
         for threads in (1, 2):
             program = self.build(case, "128", dtype="bf16", name=f"run{threads}")
             out = self.work / f"out{threads}"
-            support.run("qrun", "train", "--program", program, "--data", packed, "--weights", support.GOLDEN / case, "--out", out,
-                        "--epochs", 2, "--micro-batches", 2, "--lr", 1e-3, "--threads", threads, "--seed", 4)
+            support.run("qrun", "train", "--program", program, "--data", packed, "--weights", support.GOLDEN / case,
+                        "--out", out, "--epochs", 2, "--micro-batches", 2, "--lr", 1e-3, "--threads", threads, "--seed",
+                        4)
             checkpoint = out / "checkpoint"
             files = {path.name: path.read_bytes() for path in checkpoint.iterdir()}
             self.assertIn("model.safetensors", files)
@@ -30,14 +31,16 @@ class Determinism(support.TestCase):
         self.assertEqual(runs[0][2], runs[1][2], "checkpoints")
 
     def test_the_bucket_changes_no_gradient(self):
-        """Rows of one length in buckets of many: what lies past the documents adds nothing, not even in another order."""
+        """Rows of one length in buckets of many: what lies past the documents adds nothing, not even in another
+        order."""
         case = "tiny_untied"
         vocab = support.vocabulary(case)
         packed = self.work / "packed"
         support.write_packed(packed, [support.random_documents(1, [70, 33, 97], vocab)], 200, vocab)
         gradients = []
         for bucket in ("200", "333", "1600"):
-            _, values = self.train(case, self.build(case, bucket, name=f"bucket{bucket}"), packed, f"run{bucket}", "--steps", 1)
+            _, values = self.train(case, self.build(case, bucket, name=f"bucket{bucket}"), packed, f"run{bucket}",
+                                   "--steps", 1)
             gradients.append(values)
         for name, value in gradients[0].items():
             if not name.startswith("hidden."):
@@ -52,7 +55,8 @@ class Determinism(support.TestCase):
                 whole = self.build("tiny_untied", "256,64", *options, dtype="bf16", name=name)
                 for phase in PHASES:
                     dump, program = self.work / f"{name}.{phase}.mlir", self.work / f"{name}.{phase}.qprog"
-                    support.run("qcc", "build", self.work / f"{name}.mlir", "--buckets", "256,64", *options, "--compile-to", phase, "-o", dump)
+                    support.run("qcc", "build", self.work / f"{name}.mlir", "--buckets", "256,64", *options,
+                                "--compile-to", phase, "-o", dump)
                     support.run("qcc", "build", dump, "--buckets", "256,64", *options, "-o", program)
                     self.assertEqual(program.read_bytes(), whole.read_bytes(), phase)
 

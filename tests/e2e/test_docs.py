@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""docs/reading-a-dump.md is true: its commands run as they stand, one after the other, and what it shows as output (or as a dump) is there, up to blanks and
-what it leaves out with `...`."""
+"""docs/reading-a-dump.md is true: its commands run as they stand, one after the other, and what it shows as output (or
+as a dump) is there, up to blanks and what it leaves out with `...`."""
 import os
 import subprocess
 import unittest
@@ -37,7 +37,8 @@ class ReadingADump(support.TestCase):
         environment = dict(os.environ, PATH=f"{support.BIN}:{os.environ['PATH']}")
         output = ""
         for command in commands[2:]:
-            done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             # 127: there is no such program. 2: no such option. Errors that the page shows end with 1.
             self.assertIn(done.returncode, (0, 1), f"{command}\n{done.stdout}")
             output += done.stdout

@@ -17,14 +17,16 @@ class Errors(support.TestCase):
         return path
 
     def train(self, program, packed, *options):
-        return ["qrun", "train", "--program", program, "--data", packed, "--weights", support.GOLDEN / CASE, "--out", self.work / "run",
-                "--steps", 1, *options]
+        return [
+            "qrun", "train", "--program", program, "--data", packed, "--weights", support.GOLDEN / CASE, "--out",
+            self.work / "run", "--steps", 1, *options
+        ]
 
     def test_missing_kernel_fails_the_build(self):
         module = self.work / "model.mlir"
         support.run("qcc", "import", support.GOLDEN / CASE, "-o", module)
-        self.assert_fails(1, r"model\.mlir:\d+:\d+: error: .*no kernel.*swiglu|swiglu.*no kernel", "qcc", "build", module, "--buckets", "64",
-                          "-o", self.work / "x.qprog", "--disable-kernel", "swiglu")
+        self.assert_fails(1, r"model\.mlir:\d+:\d+: error: .*no kernel.*swiglu|swiglu.*no kernel", "qcc", "build",
+                          module, "--buckets", "64", "-o", self.work / "x.qprog", "--disable-kernel", "swiglu")
         self.assertFalse((self.work / "x.qprog").exists())
 
     def test_bucket_that_was_not_built(self):
@@ -79,8 +81,8 @@ class Errors(support.TestCase):
         support.run("qcc", "import", source, "-o", module)
         support.run("qcc", "build", module, "--buckets", "64", "-o", program)
         packed = self.packed([64], 64)
-        self.assert_fails(1, "lm_head.weight", "qrun", "train", "--program", program, "--data", packed, "--weights", source, "--out",
-                          self.work / "run", "--steps", 1)
+        self.assert_fails(1, "lm_head.weight", "qrun", "train", "--program", program, "--data", packed, "--weights",
+                          source, "--out", self.work / "run", "--steps", 1)
 
     def test_no_bucket(self):
         """One line of usage, not the module."""

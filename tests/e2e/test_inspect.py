@@ -30,7 +30,8 @@ class Inspect(support.TestCase):
         for row in (-1, 1):
             with self.assertRaises(support.Failed) as caught:
                 support.run("qrun", "inspect", packed, "--row", row)
-            self.assertEqual((caught.exception.code, caught.exception.output), (2, f"qrun: error: --row: {packed} has rows 0 to 0, got {row}\n"))
+            self.assertEqual((caught.exception.code, caught.exception.output),
+                             (2, f"qrun: error: --row: {packed} has rows 0 to 0, got {row}\n"))
 
     def test_wrong_kinds_say_what_they_are(self):
         module, program, packed = self.work / "model.mlir", self.work / "model.qprog", self.work / "packed"
@@ -54,10 +55,13 @@ class Inspect(support.TestCase):
         for option, path, kind in (("--instructions", packed, "a folder of packed data"), ("--row", program, "a compiled program"),
                                    ("--tokenizer", support.GOLDEN / "tiny_tied", "a Hugging Face folder")):
             with self.subTest(option):
-                self.assert_fails(2, f"{option}: goes with .*, got {kind}", "qrun", "inspect", path, option, *([] if option == "--instructions" else [1]))
+                self.assert_fails(2, f"{option}: goes with .*, got {kind}", "qrun", "inspect", path, option,
+                                  *([] if option == "--instructions" else [1]))
 
         support.write_packed(tokens, [support.random_documents(1, [40, 24], vocab)], None, vocab)
-        self.assertRegex(support.run("qrun", "inspect", tokens), rf"^{tokens}: token data, not packed yet: 2 documents(?s:.*)`qrun pack {tokens} --out packed/`")
+        self.assertRegex(
+            support.run("qrun", "inspect", tokens),
+            rf"^{tokens}: token data, not packed yet: 2 documents(?s:.*)`qrun pack {tokens} --out packed/`")
         self.assert_fails(2, "--row: .*tokens is token data, which has no rows", "qrun", "inspect", tokens, "--row", 0)
         weights = ["--weights", support.GOLDEN / "tiny_tied"]
         for option, path, message in (("--data", tokens, f"expected a folder of packed data, got a folder of token data; `qrun pack {tokens} --out packed/` makes one"),
@@ -81,27 +85,32 @@ class Inspect(support.TestCase):
         report = support.run("qrun", "inspect", program)
         self.assertIn("layers.0.linear_attn.A_log", report)
         self.assertIn("gated_delta_rule", support.run("qrun", "inspect", program, "--instructions"))
-        self.assertRegex(support.run("qrun", "inspect", support.GOLDEN / "tiny_tied"), r"55 tensors, [\d,]+ elements, 1 file\n")
+        self.assertRegex(support.run("qrun", "inspect", support.GOLDEN / "tiny_tied"),
+                         r"55 tensors, [\d,]+ elements, 1 file\n")
 
     def test_pack_token_ids(self):
         """JSON lines with unshifted labels: the same row as by hand, a document's first token never trained."""
         lines = self.work / "ids.jsonl"
-        lines.write_text('{"input_ids": [1, 2, 3], "labels": [1, -100, 3]}\n{"input_ids": [4, 5], "labels": [-100, 5]}\n')
+        lines.write_text(
+            '{"input_ids": [1, 2, 3], "labels": [1, -100, 3]}\n{"input_ids": [4, 5], "labels": [-100, 5]}\n')
         report = support.run("qrun", "pack", lines, "--out", self.work / "packed", "--seq-len", 8, "--vocabulary", 16)
         self.assertIn("2 documents, 5 tokens (2 trained) in 1 row of 8", report)
         self.assertIn("1 2 [[3 ]]", support.run("qrun", "inspect", self.work / "packed", "--color", "never"))
         self.assert_fails(2, "empty", "qrun", "pack", lines, "--out", self.work / "packed", "--seq-len", 8)
         # What is wrong with a document is said of the line that it came from, and no folder in between is named.
         lines.write_text('\n{"input_ids": [1], "labels": [1]}\n{"input_ids": [1, 2, 3, 4], "labels": [1, 2, 3, 4]}\n')
-        self.assert_fails(2, r"error: \S*/ids\.jsonl:3: 4 tokens, but a row holds 3", "qrun", "pack", lines, "--out", self.work / "other", "--seq-len", 3)
+        self.assert_fails(2, r"error: \S*/ids\.jsonl:3: 4 tokens, but a row holds 3", "qrun", "pack", lines, "--out",
+                          self.work / "other", "--seq-len", 3)
         report = support.run("qrun", "pack", lines, "--out", self.work / "other", "--seq-len", 3, "--overflow", "split")
         self.assertIn("2 labels of a document's first token left out: nothing before it predicts it\n", report)
         self.assertIn("split 1 document longer than a row into 2; 1 trained token now open", report)
         self.assertRegex(report, r"warning: \S*/ids\.jsonl: 2 of 3 documents without a trained token")
         lines.write_text("")
-        self.assert_fails(1, r"error: \S*/ids\.jsonl: expected documents", "qrun", "pack", lines, "--out", self.work / "third")
+        self.assert_fails(1, r"error: \S*/ids\.jsonl: expected documents", "qrun", "pack", lines, "--out",
+                          self.work / "third")
         for option in ("--seq-len", "--naive-batch", "--vocabulary"):
-            self.assert_fails(2, f"{option}: expected 1 to", "qrun", "pack", lines, "--out", self.work / "third", option, 0)
+            self.assert_fails(2, f"{option}: expected 1 to", "qrun", "pack", lines, "--out", self.work / "third",
+                              option, 0)
         lines.write_text('{"input_ids": [1, 2, 3], "labels": [1]}\n')
         self.assert_fails(1, r"ids\.jsonl:1", "qrun", "pack", lines, "--out", self.work / "other", "--seq-len", 8)
 

@@ -18,25 +18,32 @@ class TrainOptions(support.TestCase):
 
     def pack(self, name, *rows, trained=0.7):
         vocab = support.vocabulary(CASE)
-        support.write_packed(self.work / name, [support.random_documents(1, row, vocab, trained) for row in rows], 64, vocab)
+        support.write_packed(self.work / name, [support.random_documents(1, row, vocab, trained) for row in rows], 64,
+                             vocab)
         return self.work / name
 
     def train(self, *options, data=None, weights=None):
-        return ["qrun", "train", "--program", self.program, "--data", data or self.data, "--weights", weights or support.GOLDEN / CASE,
-                "--out", self.work / "run", *options]
+        return [
+            "qrun", "train", "--program", self.program, "--data", data or self.data, "--weights", weights
+            or support.GOLDEN / CASE, "--out", self.work / "run", *options
+        ]
 
     def test_numbers_out_of_range(self):
-        for option, values in {"--lr": ("nan", "inf", "1e400", "1e39", "-1"), "--clip": ("nan", "-1"), "--beta1": ("1", "nan", "-0.1"),
-                               "--beta2": ("1", "2"), "--eps": ("0", "-1", "nan"), "--weight-decay": ("-1", "nan"), "--warmup": ("-1",),
-                               "--eval-every": ("-1",), "--micro-batches": ("0", "-3"), "--threads": ("-1", "1000000"), "--steps": ("-1",),
-                               "--epochs": ("-1", "1.5", "0x10"), "--seed": ("-1", "1e3", "99999999999999999999")}.items():
+        for option, values in {
+                "--lr": ("nan", "inf", "1e400", "1e39", "-1"), "--clip": ("nan", "-1"), "--beta1": ("1", "nan", "-0.1"),
+                "--beta2": ("1", "2"), "--eps": ("0", "-1", "nan"), "--weight-decay": ("-1", "nan"),
+                "--warmup": ("-1", ), "--eval-every": ("-1", ), "--micro-batches": ("0", "-3"),
+                "--threads": ("-1", "1000000"), "--steps": ("-1", ), "--epochs": ("-1", "1.5", "0x10"),
+                "--seed": ("-1", "1e3", "99999999999999999999")
+        }.items():
             for value in values:
                 with self.subTest(f"{option} {value}"):
                     self.assert_fails(2, option, *self.train(option, value))
                     self.assertFalse((self.work / "run").exists() and any((self.work / "run").iterdir()))
 
     def test_config_file(self):
-        """A run's config.toml starts the same run again; the command line wins; an unknown key or a missing file is an error."""
+        """A run's config.toml starts the same run again; the command line wins; an unknown key or a missing file is an
+        error."""
         config = self.work / "run.toml"
         config.write_text(support.run(*self.train("--steps", 2, "--lr", "1.25e-4", "--no-shuffle", "--print-config")))
         self.assertEqual(support.run("qrun", "train", "--config", config, "--print-config"), config.read_text())
@@ -47,7 +54,8 @@ class TrainOptions(support.TestCase):
         self.assertEqual(support.metrics(again), support.metrics(self.work / "run"))
         self.assertEqual([line["lr"] for line in support.metrics(again)][0], 1.25e-4)
         self.assertEqual([line["lr"] for line in support.metrics(other)][0], 1e-3)
-        self.assert_fails(2, "--config: .*nowhere.toml: no such file", *self.train("--config", self.work / "nowhere.toml"))
+        self.assert_fails(2, "--config: .*nowhere.toml: no such file",
+                          *self.train("--config", self.work / "nowhere.toml"))
         self.assert_fails(2, "--config: .*expected a file", *self.train("--config", self.work))
 
     def test_mistakes_in_a_config_file(self):
@@ -102,7 +110,8 @@ class TrainOptions(support.TestCase):
         self.assertRegex(support.run(*self.train("--steps", 0)), r"(?m)^device: cpu, \d+ threads?, [^,]+$")
         shutil.rmtree(self.work / "run")
         self.program = self.build(CASE, "64", dtype="bf16", name="bf16")
-        self.assertRegex(support.run(*self.train("--steps", 0)), r"(?m)^device: .*, bf16 products (native|widened to f32)$")
+        self.assertRegex(support.run(*self.train("--steps", 0)),
+                         r"(?m)^device: .*, bf16 products (native|widened to f32)$")
 
     def test_eval_every_without_data(self):
         self.assert_fails(2, "--eval-data", *self.train("--steps", 1, "--eval-every", 1))
@@ -125,7 +134,8 @@ class TrainOptions(support.TestCase):
         self.assertEqual(caught.exception.code, 1)
         self.assertRegex(caught.exception.output, r"step 2: none of its rows \(1\) has a trained token")
         self.assertNotIn("step 1/", caught.exception.output)
-        self.assertRegex(support.run(*self.train("--epochs", 1, "--micro-batches", 2, data=self.work / "some")), r"step 1/1 ")
+        self.assertRegex(support.run(*self.train("--epochs", 1, "--micro-batches", 2, data=self.work / "some")),
+                         r"step 1/1 ")
 
     def test_checkpoint_of_another_model_of_the_same_shapes(self):
         config = json.loads((support.GOLDEN / CASE / "config.json").read_text())
@@ -135,14 +145,17 @@ class TrainOptions(support.TestCase):
                 weights = self.work / key
                 shutil.copytree(support.GOLDEN / CASE, weights)
                 (weights / "config.json").write_text(json.dumps(dict(config, **{key: value})))
-                self.assert_fails(1, f"config.json: {key}: the program was built for", *self.train("--steps", 1, weights=weights))
+                self.assert_fails(1, f"config.json: {key}: the program was built for",
+                                  *self.train("--steps", 1, weights=weights))
 
 
 class FullOutput(support.TestCase):
     def test_what_cannot_be_printed_is_an_error(self):
         with open("/dev/full", "w") as full:
-            done = subprocess.run([support.BIN / "qrun", "inspect", support.GOLDEN / CASE], stdout=full, stderr=subprocess.PIPE, text=True)
-        self.assertEqual((done.returncode, done.stderr), (1, "qrun: error: standard output: not all could be written\n"))
+            done = subprocess.run([support.BIN / "qrun", "inspect", support.GOLDEN / CASE], stdout=full,
+                                  stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "qrun: error: standard output: not all could be written\n"))
 
 
 class PackOptions(support.TestCase):
@@ -173,67 +186,91 @@ class BuildOptions(support.TestCase):
                                         ("planned", ["--remat", "memory-bound"], "remat=none"),
                                         ("planned", ["--disable-kernel", "swiglu"], "swiglu"),
                                         ("planned", ["--buckets", "128"], "buckets 64, which cannot become 128\\n"),
-                                        ("bucketed", ["--buckets", "64,128"], "buckets 64, which cannot become 128,64")):
+                                        ("bucketed", ["--buckets",
+                                                      "64,128"], "buckets 64, which cannot become 128,64")):
             with self.subTest(f"{phase} {options}"):
                 self.assert_fails(1, message, "qcc", "build", self.dump(phase), "-o", self.work / "x.qprog", *options)
         for phase in ("bucketed", "planned"):
-            support.run("qcc", "build", self.dump(phase), "-o", self.work / "x.qprog", "--buckets", "64", "--states", "f32")
+            support.run("qcc", "build", self.dump(phase), "-o", self.work / "x.qprog", "--buckets", "64", "--states",
+                        "f32")
 
     def test_usage(self):
         program = self.work / "x.qprog"
         self.assert_fails(2, "--buckets or --data", "qcc", "build", self.module, "-o", program)
         self.assert_fails(2, "--layers", "qcc", "import", "--size", "27b", "--layers", 0)
-        self.assert_fails(1, "nowhere.*No such file", "qcc", "build", self.work / "nowhere", "--buckets", "64", "-o", program)
-        self.assert_fails(2, "no kernel 'swigglu'; did you mean swiglu", "qcc", "build", self.module, "--buckets", "64", "--disable-kernel", "swigglu", "-o", program)
-        self.assert_fails(2, "--compile-to: .*got 'fuse'; did you mean fused", "qcc", "build", self.module, "--buckets", "64", "--compile-to", "fuse")
-        self.assert_fails(2, "--memory.*--compile-to fused", "qcc", "build", self.module, "--buckets", "64", "--memory", "8GiB", "--compile-to", "fused")
-        self.assert_fails(2, "--memory: expected an amount like 80GiB", "qcc", "build", self.module, "--buckets", "64", "--memory", "lots", "-o", program)
+        self.assert_fails(1, "nowhere.*No such file", "qcc", "build", self.work / "nowhere", "--buckets", "64", "-o",
+                          program)
+        self.assert_fails(2, "no kernel 'swigglu'; did you mean swiglu", "qcc", "build", self.module, "--buckets", "64",
+                          "--disable-kernel", "swigglu", "-o", program)
+        self.assert_fails(2, "--compile-to: .*got 'fuse'; did you mean fused", "qcc", "build", self.module, "--buckets",
+                          "64", "--compile-to", "fuse")
+        self.assert_fails(2, "--memory.*--compile-to fused", "qcc", "build", self.module, "--buckets", "64", "--memory",
+                          "8GiB", "--compile-to", "fused")
+        self.assert_fails(2, "--memory: expected an amount like 80GiB", "qcc", "build", self.module, "--buckets", "64",
+                          "--memory", "lots", "-o", program)
 
     def test_wrong_kinds_say_the_command_they_are_for(self):
         program, golden = self.work / "x.qprog", support.GOLDEN / CASE
         support.run("qcc", "build", self.module, "--buckets", "64", "-o", program)
         vocab, packed = support.vocabulary(CASE), self.work / "packed"
         support.write_packed(packed, [support.random_documents(1, [40, 24], vocab)], 64, vocab)
-        for source, message in ((golden, f"got a Hugging Face folder; `qcc import {golden} -o model.mlir`"), (self.work, "got a folder"),
-                                (golden / "config.json", "got a JSON file; `qcc import "), (golden / "model.safetensors", "got a safetensors file"),
-                                (program, f"got a compiled program; `qrun inspect {program}`"), (packed, f"got a folder of packed data; .*--data {packed}")):
+        for source, message in ((golden, f"got a Hugging Face folder; `qcc import {golden} -o model.mlir`"),
+                                (self.work, "got a folder"), (golden / "config.json", "got a JSON file; `qcc import "),
+                                (golden / "model.safetensors", "got a safetensors file"),
+                                (program, f"got a compiled program; `qrun inspect {program}`"),
+                                (packed, f"got a folder of packed data; .*--data {packed}")):
             with self.subTest(f"build {source}"):
-                self.assert_fails(2, re.escape(f"{source}: expected a module (.mlir), ") + message, "qcc", "build", source, "--buckets", "64", "-o", self.work / "y.qprog")
-        for source, message in ((self.module, f"got a module; `qcc build {self.module} "), (program, "got a compiled program"),
-                                (self.work, "got a folder without a config.json"), (packed, "got a folder of packed data")):
+                self.assert_fails(2,
+                                  re.escape(f"{source}: expected a module (.mlir), ") + message, "qcc", "build", source,
+                                  "--buckets", "64", "-o", self.work / "y.qprog")
+        for source, message in ((self.module, f"got a module; `qcc build {self.module} "),
+                                (program, "got a compiled program"), (self.work, "got a folder without a config.json"),
+                                (packed, "got a folder of packed data")):
             with self.subTest(f"import {source}"):
-                self.assert_fails(2, f"{source}: expected a Hugging Face folder or a config.json, {message}", "qcc", "import", source)
+                self.assert_fails(2, f"{source}: expected a Hugging Face folder or a config.json, {message}", "qcc",
+                                  "import", source)
         self.assert_fails(1, "nowhere.*No such file", "qcc", "import", self.work / "nowhere")
-        self.assert_fails(2, "--data: .*expected a folder of packed data, got a module", "qcc", "build", self.module, "--data", self.module, "-o", program)
+        self.assert_fails(2, "--data: .*expected a folder of packed data, got a module", "qcc", "build", self.module,
+                          "--data", self.module, "-o", program)
 
     def test_output(self):
         """What was written is said in a line, on standard output only where that is not the result."""
-        self.assertRegex(support.run("qcc", "import", support.GOLDEN / CASE, "-o", self.module, "--dtype", "bf16"), r"^\S+model\.mlir: 4 layers, 55 parameters with [0-9,]+ elements, bf16\n$")
+        self.assertRegex(support.run("qcc", "import", support.GOLDEN / CASE, "-o", self.module, "--dtype", "bf16"),
+                         r"^\S+model\.mlir: 4 layers, 55 parameters with [0-9,]+ elements, bf16\n$")
         program = self.work / "x.qprog"
-        self.assertRegex(support.run("qcc", "build", self.module, "--buckets", "64,96", "-o", program), r"x\.qprog: program for cpu, 2 buckets: 64, 96\n")
-        done = subprocess.run([support.BIN / "qcc", "build", self.module, "--buckets", "64,96", "-o", "-"], capture_output=True, check=True)
+        self.assertRegex(support.run("qcc", "build", self.module, "--buckets", "64,96", "-o", program),
+                         r"x\.qprog: program for cpu, 2 buckets: 64, 96\n")
+        done = subprocess.run([support.BIN / "qcc", "build", self.module, "--buckets", "64,96", "-o", "-"],
+                              capture_output=True, check=True)
         self.assertEqual(done.stdout, program.read_bytes())
         self.assertIn(b"a run of one micro-batch a step", done.stderr)
 
     def test_memory(self):
-        """The plan of the build, of `qrun inspect` and of a run are the same; a budget that is too small fails, and nothing is written."""
+        """The plan of the build, of `qrun inspect` and of a run are the same; a budget that is too small fails, and
+        nothing is written."""
         program = self.work / "x.qprog"
         built = support.run("qcc", "build", self.module, "--buckets", "64", "-o", program)
         table = re.search(r"memory  .*?(?=  entry )", built, re.DOTALL).group()
         self.assertIn(table, support.run("qrun", "inspect", program))
-        one, many = (int(number.replace(",", "")) for number in re.findall(r"^  a run \D+ ([\d,]+) ", table, re.MULTILINE))
+        one, many = (int(number.replace(",", ""))
+                     for number in re.findall(r"^  a run \D+ ([\d,]+) ", table, re.MULTILINE))
         self.assertLess(one, many)
         vocab, packed = support.vocabulary(CASE), self.work / "packed"
         support.write_packed(packed, [support.random_documents(1, [40, 24], vocab)] * 2, 64, vocab)
         for rows, expected in ((1, one), (2, many)):
-            output = support.run("qrun", "train", "--program", program, "--data", packed, "--weights", support.GOLDEN / CASE, "--out", self.work / f"run{rows}",
-                                 "--steps", 1, "--micro-batches", rows, "--no-compile")
+            output = support.run("qrun", "train", "--program", program, "--data", packed, "--weights",
+                                 support.GOLDEN / CASE, "--out", self.work / f"run{rows}", "--steps", 1,
+                                 "--micro-batches", rows, "--no-compile")
             self.assertIn(f"memory reserved: {expected:,} bytes", output)
         program.unlink()
         build = ["qcc", "build", self.module, "--buckets", "64", "-o", program, "--memory"]
-        self.assert_fails(1, f"(?s)short by .*needs {one:,} bytes .* more than {one - 1:,} bytes.*nothing is written", *build, one - 1)
+        self.assert_fails(1, f"(?s)short by .*needs {one:,} bytes .* more than {one - 1:,} bytes.*nothing is written",
+                          *build, one - 1)
         self.assertFalse(program.exists())
-        self.assertRegex(support.run(*build, one), r"(?s)one micro-batch a step .* fits\n.*accumulates micro-batches .* short by [0-9,]+ bytes \(0.001 GiB\)\n")
+        self.assertRegex(
+            support.run(*build, one),
+            r"(?s)one micro-batch a step .* fits\n.*accumulates micro-batches .* short by [0-9,]+ bytes \(0.001 GiB\)\n"
+        )
         self.assertTrue(program.exists())
         self.assertEqual(support.run(*build, many).count("  fits\n"), 2)
 

@@ -10,8 +10,8 @@ LENGTHS = [1, 2, 3, 63, 64, 65, 127, 128, 129]
 
 class Packing(support.TestCase):
     def test_packed_equals_alone(self):
-        """All documents in one row, and each in a row of its own: one loss, the same gradients. The second is also N micro-batches of one row against one of
-        N documents."""
+        """All documents in one row, and each in a row of its own: one loss, the same gradients. The second is also N
+        micro-batches of one row against one of N documents."""
         for case in support.CASES:
             with self.subTest(case):
                 vocab = support.vocabulary(case)
@@ -21,13 +21,15 @@ class Packing(support.TestCase):
                 support.write_packed(alone, [[document] for document in documents], 129, vocab)
                 program = self.build(case, f"{sum(LENGTHS)},129", name=case)
                 row_run, row = self.train(case, program, together, f"{case}-row", "--steps", 1)
-                rows_run, rows = self.train(case, program, alone, f"{case}-rows", "--steps", 1, "--micro-batches", len(documents))
+                rows_run, rows = self.train(case, program, alone, f"{case}-rows", "--steps", 1, "--micro-batches",
+                                            len(documents))
                 loss, expected = (support.metrics(path)[0]["loss"] for path in (rows_run, row_run))
                 self.assertLessEqual(abs(loss - expected) / expected, 1e-6)
                 self.assert_gradients_close(rows, row)
 
     def test_documents_do_not_leak(self):
-        """Another document in the middle of the row changes no bit of the others' hidden states, nor of the gradients that reach them."""
+        """Another document in the middle of the row changes no bit of the others' hidden states, nor of the gradients
+        that reach them."""
         for case in support.CASES:
             with self.subTest(case):
                 vocab = support.vocabulary(case)
@@ -39,8 +41,8 @@ class Packing(support.TestCase):
                 for name, row in (("before", documents), ("after", changed)):
                     packed, hidden = self.work / f"{case}-{name}", self.work / f"{case}-{name}-hidden"
                     support.write_packed(packed, [row], 270, vocab)
-                    support.run("qrun", "eval", "--program", program, "--data", packed, "--weights", support.GOLDEN / case,
-                                "--dump-hidden", hidden, "--poison")
+                    support.run("qrun", "eval", "--program", program, "--data", packed, "--weights",
+                                support.GOLDEN / case, "--dump-hidden", hidden, "--poison")
                     _, gradients = self.train(case, program, packed, f"{case}-{name}-run", "--steps", 1)
                     states = tensors.read(hidden / "row-00000.safetensors")
                     self.assertEqual(set(states), {key for key in gradients if key.startswith("hidden.")})

@@ -22,12 +22,16 @@ class Signals(support.TestCase):
         support.write_packed(self.data, documents, 64, support.vocabulary(CASE))
 
     def command(self, out, *options):
-        arguments = ["train", "--program", self.program, "--data", self.data, "--weights", support.GOLDEN / CASE, "--out", self.work / out]
+        arguments = [
+            "train", "--program", self.program, "--data", self.data, "--weights", support.GOLDEN / CASE, "--out",
+            self.work / out
+        ]
         return [str(support.BIN / "qrun"), *map(str, [*arguments, *options])]
 
     def start(self, out, *options):
         """A long run whose first step is done."""
-        run = subprocess.Popen(self.command(out, "--steps", 1000000, *options), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        run = subprocess.Popen(self.command(out, "--steps", 1000000, *options), stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True)
         self.addCleanup(run.wait)
         self.addCleanup(run.kill)
         self.addCleanup(run.stdout.close)
@@ -45,7 +49,8 @@ class Signals(support.TestCase):
                 self.assertEqual(run.returncode, 0, output)
                 self.assertRegex(output, r"stopped after step \d+ of 1000000")
                 self.assertNotIn("held-out", output)
-                support.run("qrun", "eval", "--program", self.program, "--data", self.data, "--weights", self.work / stop.name / "checkpoint")
+                support.run("qrun", "eval", "--program", self.program, "--data", self.data, "--weights",
+                            self.work / stop.name / "checkpoint")
 
     def test_signal_during_matrix_products(self):
         """A handler must not run inside of a product: its stack pointer may be in the heap."""
@@ -69,7 +74,8 @@ class Signals(support.TestCase):
         """`qrun train | head -1`: the run goes on and exports; so it does where the output has no space left."""
         for out, stdout in (("pipe", subprocess.PIPE), ("full", open("/dev/full", "w"))):
             with self.subTest(out):
-                run = subprocess.Popen(self.command(out, "--steps", 40), stdout=stdout, stderr=subprocess.PIPE, text=True)
+                run = subprocess.Popen(self.command(out, "--steps", 40), stdout=stdout, stderr=subprocess.PIPE,
+                                       text=True)
                 if run.stdout:
                     run.stdout.readline()
                     run.stdout.close()
@@ -100,7 +106,10 @@ class Signals(support.TestCase):
                     output += piece
                 os.close(terminal)
                 self.assertEqual(os.waitpid(child, 0)[1], 0, output)
-                bars = [bar for bar in output.decode().replace("\r", "\n").replace("\x1b[K", "").split("\n") if bar.startswith("[")]
+                bars = [
+                    bar for bar in output.decode().replace("\r", "\n").replace("\x1b[K", "").split("\n")
+                    if bar.startswith("[")
+                ]
                 self.assertEqual(len(bars), 3, output)
                 self.assertTrue(all(len(bar) < columns for bar in bars), bars)
 

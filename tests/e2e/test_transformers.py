@@ -26,7 +26,8 @@ F32_TENSORS = ("A_log", "linear_attn.norm.weight")
 
 
 def load_strictly(folder, kind=transformers.AutoModelForCausalLM, **options):
-    """The model of a checkpoint, in the type its configuration names. Every tensor of the model comes from the folder, and none is left over."""
+    """The model of a checkpoint, in the type its configuration names. Every tensor of the model comes from the folder,
+    and none is left over."""
     options = {"dtype": "auto", "attn_implementation": "eager", **options}
     model, info = kind.from_pretrained(folder, output_loading_info=True, **options)
     wrong = {key: names for key, names in info.items() if names}
@@ -46,7 +47,8 @@ def stored(folder):
 
 
 def same_bits(a, b):
-    return a.dtype == b.dtype and a.shape == b.shape and torch.equal(a.contiguous().view(torch.uint8), b.contiguous().view(torch.uint8))
+    return a.dtype == b.dtype and a.shape == b.shape and torch.equal(a.contiguous().view(torch.uint8),
+                                                                     b.contiguous().view(torch.uint8))
 
 
 def logits(model, ids):
@@ -69,11 +71,13 @@ def packed_rows(folder):
         documents, rows = read["doc_offsets"], read["row_offsets"]
         for first, last in zip(rows, rows[1:]):
             bounds = documents[first : last + 1]
-            yield [(read["input_ids"][begin:end], read["loss_mask"][begin:end]) for begin, end in zip(bounds, bounds[1:])]
+            yield [(read["input_ids"][begin:end], read["loss_mask"][begin:end])
+                   for begin, end in zip(bounds, bounds[1:])]
 
 
 def transformers_losses(model, packed):
-    """Row number -> (positions, losses): each document goes through the model alone; position t of the row predicts token t + 1."""
+    """Row number -> (positions, losses): each document goes through the model alone; position t of the row predicts
+    token t + 1."""
     result = {}
     for number, documents in enumerate(packed_rows(packed)):
         positions, losses, start = [], [], 0
@@ -96,7 +100,8 @@ class TransformersTest(support.TestCase):
     def setUpClass(cls):
         transformers.utils.logging.set_verbosity_error()
         transformers.utils.logging.disable_progress_bar()
-        # Tiny tensors gain nothing from threads, and where the machine is busy these wait for each other at every operation.
+        # Tiny tensors gain nothing from threads, and where the machine is busy these wait for each other at every
+        # operation.
         torch.set_num_threads(1)
 
     def program_for(self, source, name, *options, dtype=None):
@@ -108,13 +113,15 @@ class TransformersTest(support.TestCase):
 
     def golden_packed(self, case):
         packed = self.work / f"{case}-packed"
-        check_golden.write_packed(support.GOLDEN / case, packed, json.loads((support.GOLDEN / case / "golden.json").read_text())["tokens"])
+        check_golden.write_packed(support.GOLDEN / case, packed,
+                                  json.loads((support.GOLDEN / case / "golden.json").read_text())["tokens"])
         return packed
 
     def export(self, program, packed, source, name, *options):
         """The checkpoint of a run from `source`."""
         out = self.work / name
-        support.run("qrun", "train", "--program", program, "--data", packed, "--weights", source, "--out", out, *options)
+        support.run("qrun", "train", "--program", program, "--data", packed, "--weights", source, "--out", out,
+                    *options)
         return out / "checkpoint"
 
     def assert_same_checkpoint(self, before, after):
@@ -129,9 +136,11 @@ class TransformersTest(support.TestCase):
     def assert_losses_agree(self, program, packed, checkpoint, name):
         """qrun eval's f32 per-token losses against transformers'."""
         dump = self.work / f"{name}-losses"
-        support.run("qrun", "eval", "--program", program, "--data", packed, "--weights", checkpoint, "--dump-losses", dump)
+        support.run("qrun", "eval", "--program", program, "--data", packed, "--weights", checkpoint, "--dump-losses",
+                    dump)
         expected = transformers_losses(load_strictly(checkpoint, dtype=torch.float32), packed)
-        self.assertEqual([f"row-{number:05}.safetensors" for number in expected], sorted(path.name for path in dump.iterdir()))
+        self.assertEqual([f"row-{number:05}.safetensors" for number in expected],
+                         sorted(path.name for path in dump.iterdir()))
         ours, theirs = [], []
         for number, (positions, losses) in expected.items():
             row = load_file(dump / f"row-{number:05}.safetensors")
@@ -141,8 +150,9 @@ class TransformersTest(support.TestCase):
         ours, theirs = torch.cat(ours), torch.cat(theirs)
         error = float((ours - theirs).norm() / theirs.norm())
         largest = float(((ours - theirs).abs() / theirs.abs()).max())
-        print(f"\n  {name}: {len(ours)} trained tokens, mean loss {float(theirs.mean()):.4f}: {error:.1e} <= {BOUND:.0e} relative,"
-              f" one token at most {float((ours - theirs).abs().max()):.1e} ({largest:.1e} of its own loss)", flush=True)
+        print(
+            f"\n  {name}: {len(ours)} trained tokens, mean loss {float(theirs.mean()):.4f}: {error:.1e} <= {BOUND:.0e} relative,"
+            f" one token at most {float((ours - theirs).abs().max()):.1e} ({largest:.1e} of its own loss)", flush=True)
         self.assertLessEqual(error, BOUND, name)
 
 
@@ -154,14 +164,16 @@ class NoSteps(TransformersTest):
             with self.subTest(case=case):
                 source = support.GOLDEN / case
                 packed = self.golden_packed(case)
-                exported = self.export(self.program_for(source, case, "--data", packed), packed, source, f"{case}-out", "--steps", 0)
+                exported = self.export(self.program_for(source, case, "--data", packed), packed, source, f"{case}-out",
+                                       "--steps", 0)
                 self.assertEqual(set(load_file(source / "model.safetensors")), set(stored(exported)))
                 before, after = load_strictly(source), load_strictly(exported)
                 self.assertEqual(after.config.tie_word_embeddings, "lm_head.weight" not in stored(exported))
                 self.assert_same_logits(before, after, golden_ids(case))
 
     def test_published_form(self):
-        """bf16, sharded, the published prefix, with a vision tower and multi-token prediction; the root's flag says whether the head is tied."""
+        """bf16, sharded, the published prefix, with a vision tower and multi-token prediction; the root's flag says
+        whether the head is tied."""
         for case, nested in (("tiny_tied", False), ("tiny_untied", True)):
             with self.subTest(case=case):
                 source = self.published(case, nested)
@@ -178,22 +190,26 @@ class NoSteps(TransformersTest):
                 trained = self.export(program, packed, source, f"{case}-trained", "--steps", 2, "--lr", 1e-2)
                 load_strictly(trained, kind)
                 old, new = stored(source), stored(trained)
-                self.assertEqual({name: tensor.dtype for name, tensor in old.items()}, {name: tensor.dtype for name, tensor in new.items()})
+                self.assertEqual({name: tensor.dtype
+                                  for name, tensor in old.items()},
+                                 {name: tensor.dtype
+                                  for name, tensor in new.items()})
                 for name in old:
                     passed_through = name.startswith(("mtp.", "model.visual."))
                     self.assertEqual(same_bits(old[name], new[name]), passed_through, name)
 
     def published(self, case, nested_flag):
-        """A golden checkpoint in the form in which the real ones are published. `nested_flag`: tie_word_embeddings of the text configuration,
-        which means nothing beside the root's."""
+        """A golden checkpoint in the form in which the real ones are published. `nested_flag`: tie_word_embeddings of
+        the text configuration, which means nothing beside the root's."""
         golden = support.GOLDEN / case
         text = json.loads((golden / "config.json").read_text())
         tied = text["tie_word_embeddings"]
         text.update(dtype="bfloat16", tie_word_embeddings=nested_flag)
         text.pop("architectures")
-        vision = dict(depth=1, hidden_size=32, intermediate_size=48, num_heads=2, out_hidden_size=text["hidden_size"], num_position_embeddings=16)
-        config = transformers.Qwen3_5Config(text_config=text, vision_config=vision, tie_word_embeddings=tied, dtype="bfloat16",
-                                            architectures=["Qwen3_5ForConditionalGeneration"])
+        vision = dict(depth=1, hidden_size=32, intermediate_size=48, num_heads=2, out_hidden_size=text["hidden_size"],
+                      num_position_embeddings=16)
+        config = transformers.Qwen3_5Config(text_config=text, vision_config=vision, tie_word_embeddings=tied,
+                                            dtype="bfloat16", architectures=["Qwen3_5ForConditionalGeneration"])
         torch.manual_seed(1)
         model = transformers.Qwen3_5ForConditionalGeneration(config)
         extra = {name: tensor for name, tensor in model.state_dict().items() if name.startswith("model.visual.")}
@@ -215,7 +231,8 @@ class NoSteps(TransformersTest):
             save_file({name: found[name] for name in part}, folder / file, metadata={"format": "pt"})
             weight_map.update(dict.fromkeys(part, file))
         size = sum(tensor.nbytes for tensor in found.values())
-        (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {"total_size": size}, "weight_map": weight_map}))
+        (folder / "model.safetensors.index.json").write_text(
+            json.dumps({"metadata": {"total_size": size}, "weight_map": weight_map}))
         return folder
 
 
@@ -268,19 +285,21 @@ class FromScratch(TransformersTest):
         lines = (DATA / "chat-sample.jsonl").read_text().splitlines(keepends=True)
         chats = self.work / "chats.jsonl"
         chats.write_text("".join(lines[::4]))
-        done = support.subprocess.run(
-            [sys.executable, "-B", support.ROOT / "tools" / "tokenize.py", chats, "--tokenizer", DATA / "tokenizer", "--out", self.work / "tokens",
-             "--eval-out", self.work / "eval-tokens", "--eval-count", "10"], capture_output=True, text=True)
+        done = support.subprocess.run([
+            sys.executable, "-B", support.ROOT / "tools" / "tokenize.py", chats, "--tokenizer", DATA / "tokenizer",
+            "--out", self.work / "tokens", "--eval-out", self.work / "eval-tokens", "--eval-count", "10"
+        ], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         for part in ("", "eval-"):
-            support.run("qrun", "pack", self.work / f"{part}tokens", "--out", self.work / f"{part}packed", "--seq-len", 512, "--overflow", "split")
+            support.run("qrun", "pack", self.work / f"{part}tokens", "--out", self.work / f"{part}packed", "--seq-len",
+                        512, "--overflow", "split")
 
     def train(self, config, name):
         """A run of some steps that learns, its program and its checkpoint."""
         program = self.program_for(config, name, "--data", self.work / "packed")
         out = self.work / name
-        support.run("qrun", "train", "--program", program, "--data", self.work / "packed", "--scratch", "--tokenizer", DATA / "tokenizer",
-                    "--out", out, "--steps", 30, "--lr", 2e-3, "--warmup", 5, "--seed", 1)
+        support.run("qrun", "train", "--program", program, "--data", self.work / "packed", "--scratch", "--tokenizer",
+                    DATA / "tokenizer", "--out", out, "--steps", 30, "--lr", 2e-3, "--warmup", 5, "--seed", 1)
         losses = [line["loss"] for line in support.metrics(out) if "loss" in line]
         self.assertLess(losses[-1], losses[0] - 0.5)
         self.assert_losses_agree(program, self.work / "eval-packed", out / "checkpoint", name)
@@ -293,12 +312,15 @@ class FromScratch(TransformersTest):
         self.assertEqual(model.dtype, torch.float32)
         tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint)
         self.assertLessEqual(len(tokenizer), model.config.vocab_size)
-        messages = [{"role": "user", "content": "How do I sort a list?"}, {"role": "assistant", "content": "With sorted()."}]
-        theirs = transformers.AutoTokenizer.from_pretrained(DATA / "tokenizer").apply_chat_template(messages, tokenize=False)
+        messages = [{"role": "user", "content": "How do I sort a list?"},
+                    {"role": "assistant", "content": "With sorted()."}]
+        theirs = transformers.AutoTokenizer.from_pretrained(DATA / "tokenizer").apply_chat_template(
+            messages, tokenize=False)
         self.assertEqual(tokenizer.apply_chat_template(messages, tokenize=False), theirs)
         self.assertIn("<|im_start|>assistant\n", theirs)
         self.assertIn("With sorted().<|im_end|>", theirs)
-        prompt = tokenizer.apply_chat_template(messages[:1], add_generation_prompt=True, return_tensors="pt", return_dict=True)
+        prompt = tokenizer.apply_chat_template(messages[:1], add_generation_prompt=True, return_tensors="pt",
+                                               return_dict=True)
         text = tokenizer.apply_chat_template(messages[:1], add_generation_prompt=True, tokenize=False)
         self.assertEqual(tokenizer.decode(prompt["input_ids"][0]), text)
         self.assertIn(tokenizer.eos_token_id, model.generation_config.eos_token_id)
@@ -323,7 +345,8 @@ class Demo(TransformersTest):
         checkpoint, packed = DEMO / "run" / "checkpoint", DEMO / "eval-packed"
         self.assert_losses_agree(self.program_for(checkpoint, "demo", "--data", packed), packed, checkpoint, "demo")
         tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint)
-        self.assertIn("<|im_start|>user\nHello", tokenizer.apply_chat_template([{"role": "user", "content": "Hello"}], tokenize=False))
+        self.assertIn("<|im_start|>user\nHello",
+                      tokenizer.apply_chat_template([{"role": "user", "content": "Hello"}], tokenize=False))
 
 
 if __name__ == "__main__":
