@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/base/ThreadPool.h"
 
-#include <algorithm>
-#include <sched.h>
-
 #include "runtime/base/BlockedSignals.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cassert>
 #include <condition_variable>
 #include <mutex>
+#include <sched.h>
 #include <thread>
 #include <vector>
 

@@ -3,9 +3,9 @@
 // The blocks that matrix kernels are made of (device/Hopper.cuh), each by itself against a plain loop: a product of a
 // warpgroup of every width and arrangement of its operands, and what the copy engine leaves in shared memory.
 #include "runtime/backends/cuda/CompileDeviceCode.h"
-#include "runtime/base/CacheFolder.h"
 #include "runtime/backends/cuda/DeviceSources.h"
 #include "runtime/backends/cuda/device/Types.h"
+#include "runtime/base/CacheFolder.h"
 #include "tests/gpu/DeviceHarness.h"
 
 using namespace qrt;

@@ -18,8 +18,8 @@ void add(std::vector<Benchmark> &benchmarks, std::string name, std::vector<int64
     pairs += static_cast<double>(length) * static_cast<double>(length) / 2;
   double product = 2 * pairs * static_cast<double>(h.queries * h.width);
   int64_t t = bucket.tokens;
-  ArgSpec docs{.dtype = DType::I32, .dims = {}}, query{.dims = {t, h.queries, h.width}}, key{.dims = {t, h.keys, h.width}},
-      lse{.dtype = DType::F32, .dims = {t, h.queries}, .mean = 8};
+  ArgSpec docs{.dtype = DType::I32, .dims = {}}, query{.dims = {t, h.queries, h.width}},
+      key{.dims = {t, h.keys, h.width}}, lse{.dtype = DType::F32, .dims = {t, h.queries}, .mean = 8};
   ParamValue scale{.f = 0.0625};
   std::string label = fmt::format("{} {}/{}x{}", name, h.queries, h.keys, h.width);
   Benchmark forward{.label = "attention " + label,

@@ -135,10 +135,10 @@ private:
     int dNorm = gradient(norm_), dEmbedding = gradient(embedding_);
 
     int dRows = e.transient(md, {bucket.trained, hidden});
-    launchAdded(e, Kernel::LinearCrossEntropyGrad,
-                {f.rows, e.part(head_, ParameterPart::Weight), f.rowLabels, inverse, e.result(ResultRole::Loss), dRows,
-                 dHead},
-                {}, accumulate, 6, "lm_head");
+    launchAdded(
+        e, Kernel::LinearCrossEntropyGrad,
+        {f.rows, e.part(head_, ParameterPart::Weight), f.rowLabels, inverse, e.result(ResultRole::Loss), dRows, dHead},
+        {}, accumulate, 6, "lm_head");
     addLogits(e, bucket);
     e.debug("lm_head.weight", dHead, true);
     int dy = e.transient(md, {tokens, hidden});
