@@ -19,9 +19,9 @@ const KernelImpl kOptimizerStep = {runOptimizerStep};
 
 namespace {
 
-/// Random numbers of some elements of one piece: one word for each number that is rounded.
+/// Random numbers of some elements of one piece: 16 bits for each number that is rounded.
 struct Noise {
-  uint32_t weight[kBlock], expAvg[kBlock], expAvgSq[kBlock];
+  uint16_t weight[kBlock], expAvg[kBlock], expAvgSq[kBlock];
 };
 
 /// What all elements of a call share.
@@ -49,28 +49,37 @@ static Coefficients coefficientsOf(const Hyperparameters &hyper, float norm, int
   return c;
 }
 
-/// Noise for n elements of a member from `first`: a number depends on seed, step, member and element alone.
+/// Noise for n <= kBlock elements of a member from `first`: a number depends on seed, step, member, element and what it
+/// is for alone. Four words make the halves of eight neighbours.
 [[gnu::flatten]] static void fillNoise(uint64_t seed, uint64_t step, uint64_t member, uint64_t first, int64_t n,
                                        int64_t at, Noise &noise) {
+  constexpr int64_t kGroup = 8, kWords = 4;
   PhiloxKey key = philoxKey(seed ^ member);
-  for (int64_t i = 0; i < n; ++i) {
-    uint64_t element = first + static_cast<uint64_t>(i);
-    PhiloxCounter words = philox4x32({static_cast<uint32_t>(element), static_cast<uint32_t>(element >> 32),
-                                      static_cast<uint32_t>(step), static_cast<uint32_t>(step >> 32)},
-                                     key);
-    noise.weight[at + i] = words[0];
-    noise.expAvg[at + i] = words[1];
-    noise.expAvgSq[at + i] = words[2];
+  uint64_t firstGroup = first / kGroup;
+  int64_t skipped = static_cast<int64_t>(first % kGroup), groups = (skipped + n + kGroup - 1) / kGroup;
+  uint16_t *halves[] = {noise.weight + at, noise.expAvg + at, noise.expAvgSq + at};
+  for (uint32_t purpose = 0; purpose < 3; ++purpose) {
+    uint32_t words[kWords * (kBlock / kGroup + 2)];
+    for (int64_t i = 0; i < groups; ++i) {
+      uint64_t group = firstGroup + static_cast<uint64_t>(i);
+      PhiloxCounter drawn = philox4x32({static_cast<uint32_t>(group), static_cast<uint32_t>(group >> 32) << 2 | purpose,
+                                        static_cast<uint32_t>(step), static_cast<uint32_t>(step >> 32)},
+                                       key);
+      for (int64_t j = 0; j < kWords; ++j)
+        words[kWords * i + j] = drawn[static_cast<size_t>(j)];
+    }
+    for (int64_t i = 0; i < n; ++i)
+      halves[purpose][i] = static_cast<uint16_t>(words[(skipped + i) / 2] >> (skipped + i) % 2 * 16);
   }
 }
 
 /// Rounds up with the probability of the distance: adds noise to the bits that fall away. Infinity and NaN stay what
 /// they are.
-static void roundStochastically(const float *__restrict x, const uint32_t *__restrict noise, BF16 *__restrict y,
+static void roundStochastically(const float *__restrict x, const uint16_t *__restrict noise, BF16 *__restrict y,
                                 int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     uint32_t bits = std::bit_cast<uint32_t>(x[i]);
-    uint32_t noisy = (bits + (noise[i] & 0xffffu)) >> 16;
+    uint32_t noisy = (bits + noise[i]) >> 16;
     bool finite = (bits & 0x7f800000u) != 0x7f800000u;
     y[i].bits = finite ? static_cast<uint16_t>(noisy) : toBF16(x[i]).bits;
   }
@@ -146,9 +155,9 @@ static void runAdamW(const Call &call) {
         assert(memberBegin >= begin + n && "the members cover the weight");
       }
       // f32 storage was changed in place.
-      auto store = [&](const Rows &rows, const Buffer &buffer, const uint32_t *words) {
+      auto store = [&](const Rows &rows, const Buffer &buffer, const uint16_t *halves) {
         if (rows.isBF16())
-          roundStochastically(buffer.values, words, rows.bf16(row, col), n);
+          roundStochastically(buffer.values, halves, rows.bf16(row, col), n);
       };
       store(expAvg, expAvgBuffer, noise.expAvg);
       store(expAvgSq, expAvgSqBuffer, noise.expAvgSq);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // AdamW with decoupled weight decay (Loshchilov, Hutter: Decoupled Weight Decay Regularization, ICLR 2019) in f32
-// whatever the storage; the moments enter the update before they are rounded. Bound by memory, with the integer work of
-// Philox close behind: a thread takes four neighbours at a time, whose random numbers need not its loads, and the round
-// keys lie in shared memory.
+// whatever the storage; the moments enter the update before they are rounded. Bound by memory as long as the integer
+// work of Philox is small: a thread takes the eight neighbours that share words, which need not its loads, and the
+// round keys lie in shared memory.
 #include "AdamW.h"
 #include "Common.cuh"
 #include "Philox.cuh"
@@ -60,40 +60,76 @@ __device__ __forceinline__ void adamWUpdate(const AdamWCoefficients &c, float gr
   weight -= c.decay * weight + change;
 }
 
-/// The random words of an element of a member: for weight, exp_avg and exp_avg_sq.
-__device__ __forceinline__ uint4 adamWNoise(unsigned element, i64 step, const PhiloxKeys &keys) {
-  return philox4x32(make_uint4(element, 0, static_cast<unsigned>(step), static_cast<unsigned>(step >> 32)), keys);
+/// What a number is rounded for: the counter's second word.
+enum AdamWPurpose { kForWeight, kForExpAvg, kForExpAvgSq };
+
+/// The words whose eight halves are those of the elements 8 group to 8 group + 7 of a member.
+__device__ __forceinline__ uint4 adamWNoise(unsigned group, AdamWPurpose purpose, i64 step, const PhiloxKeys &keys) {
+  return philox4x32(make_uint4(group, purpose, static_cast<unsigned>(step), static_cast<unsigned>(step >> 32)), keys);
 }
 
-/// Four neighbours as they are stored.
-__device__ __forceinline__ void loadQuad(const float *from, float (&to)[4]) { loadVector(from, to); }
-__device__ __forceinline__ void loadQuad(const bf16 *from, float (&to)[4]) {
-  uint2 pairs = *reinterpret_cast<const uint2 *>(from);
-  to[0] = lowBf16(pairs.x), to[1] = highBf16(pairs.x), to[2] = lowBf16(pairs.y), to[3] = highBf16(pairs.y);
-}
-/// Rounded to nearest.
-__device__ __forceinline__ void storeQuad(float *to, const float (&x)[4]) { storeVector(to, x); }
-__device__ __forceinline__ void storeQuad(bf16 *to, const float (&x)[4]) {
-  *reinterpret_cast<uint2 *>(to) = make_uint2(packBf16(x[0], x[1]), packBf16(x[2], x[3]));
-}
+template <bool kValue> struct Constant {};
+
+/// kWidth (4 or 8) neighbours as they are stored.
+template <typename T, int kWidth> struct AdamWPiece {
+  static constexpr int kWords = kWidth * sizeof(T) / 4;
+  unsigned words[kWords];
+
+  __device__ __forceinline__ void load(const T *from) {
+    if constexpr (kWords == 2) {
+      uint2 v = *reinterpret_cast<const uint2 *>(from);
+      words[0] = v.x, words[1] = v.y;
+    } else {
+#pragma unroll
+      for (int i = 0; i < kWords; i += 4) {
+        uint4 v = reinterpret_cast<const uint4 *>(from)[i / 4];
+        words[i] = v.x, words[i + 1] = v.y, words[i + 2] = v.z, words[i + 3] = v.w;
+      }
+    }
+  }
+  __device__ __forceinline__ void store(T *to) const {
+    if constexpr (kWords == 2) {
+      *reinterpret_cast<uint2 *>(to) = make_uint2(words[0], words[1]);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kWords; i += 4)
+        reinterpret_cast<uint4 *>(to)[i / 4] = make_uint4(words[i], words[i + 1], words[i + 2], words[i + 3]);
+    }
+  }
+  /// Elements 2 pair and 2 pair + 1.
+  __device__ __forceinline__ float2 widen(int pair) const {
+    if constexpr (sizeof(T) == 2)
+      return make_float2(lowBf16(words[pair]), highBf16(words[pair]));
+    else
+      return make_float2(__uint_as_float(words[2 * pair]), __uint_as_float(words[2 * pair + 1]));
+  }
+  /// Rounded to nearest.
+  __device__ __forceinline__ void narrow(int pair, float2 x) {
+    if constexpr (sizeof(T) == 2)
+      words[pair] = packBf16(x.x, x.y);
+    else
+      words[2 * pair] = __float_as_uint(x.x), words[2 * pair + 1] = __float_as_uint(x.y);
+  }
+  /// f32 as it is, bf16 stochastically rounded.
+  template <bool kMayBeNan>
+  __device__ __forceinline__ void narrowNoisily(int pair, float2 x, unsigned noise, Constant<kMayBeNan>) {
+    if constexpr (sizeof(T) == 2) {
+      if constexpr (kMayBeNan)
+        words[pair] = roundStochastically(x.x, noise).bits |
+                      static_cast<unsigned>(roundStochastically(x.y, noise >> 16).bits) << 16;
+      else
+        words[pair] = packStochastically(x.x, x.y, noise);
+    } else {
+      narrow(pair, x);
+    }
+  }
+};
 
 /// What a tensor holds after the update, at one element: f32 as it is, bf16 stochastically rounded.
-__device__ __forceinline__ void storeNoisily(float *to, float x, unsigned) { *to = x; }
-__device__ __forceinline__ void storeNoisily(bf16 *to, float x, unsigned noise) { *to = roundStochastically(x, noise); }
-
-__device__ __forceinline__ void storeNoisily(float *to, const float (&x)[4], const unsigned (&)[4], bool) {
-  storeVector(to, x);
-}
-/// `hasNan`: an element may be NaN.
-__device__ __forceinline__ void storeNoisily(bf16 *to, const float (&x)[4], const unsigned (&noise)[4], bool hasNan) {
-  if (!hasNan) {
-    *reinterpret_cast<uint2 *>(to) = make_uint2(packStochastically(x[0], x[1], noise[0], noise[1]),
-                                                packStochastically(x[2], x[3], noise[2], noise[3]));
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < 4; ++i)
-    to[i] = roundStochastically(x[i], noise[i]);
+__device__ __forceinline__ void storeNoisily(float *to, float x, const uint4 &, int) { *to = x; }
+__device__ __forceinline__ void storeNoisily(bf16 *to, float x, const uint4 &noise, int half) {
+  unsigned word = half < 4 ? half < 2 ? noise.x : noise.y : half < 6 ? noise.z : noise.w;
+  *to = roundStochastically(x, half % 2 ? word >> 16 : word);
 }
 
 /// Types of gradient, weight, exp_avg and exp_avg_sq. With a master (f32) the weight is the master rounded to nearest.
@@ -101,6 +137,7 @@ template <typename G, typename W, typename M, typename V, int kMaster>
 __global__ void __launch_bounds__(kAdamWThreads, kAdamWBlocks) adamW(const __grid_constant__ AdamWParams p) {
   using Exact = typename Choose<kMaster != 0, float, W>::Type;
   constexpr bool kNoisy = sizeof(Exact) == 2 || sizeof(M) == 2 || sizeof(V) == 2;
+  constexpr int kWidth = kNoisy ? kAdamWNoisyWidth : kAdamWWidth;
   const G *gradients = as<const G>(p.gradient);
   Exact *weights = as<Exact>(kMaster ? p.master : p.weight);
   W *copies = as<W>(p.weight);
@@ -121,65 +158,104 @@ __global__ void __launch_bounds__(kAdamWThreads, kAdamWBlocks) adamW(const __gri
   __syncthreads();
   const AdamWCoefficients c = shared;
 
-  // The quads from number `zero`: the first and the last may be parts.
-  i64 zero = p.begin / 4;
-  unsigned quads = static_cast<unsigned>((p.end + 3) / 4 - zero);
-  unsigned wholeBegin = p.begin % 4 != 0, wholeEnd = quads - (p.end % 4 != 0);
+  // The pieces of kWidth elements from number `zero`: the first and the last may be parts.
+  i64 zero = p.begin / kWidth;
+  unsigned pieces = static_cast<unsigned>((p.end + kWidth - 1) / kWidth - zero);
+  unsigned wholeBegin = p.begin % kWidth != 0, wholeEnd = pieces - (p.end % kWidth != 0);
   unsigned stride = gridDim.x * kAdamWThreads;
 
-  // Whole quads below memberEnd are of this member; their first element has there the number memberOffset + 4 * quad.
+  // Whole pieces below memberEnd are of this member; they are its groups memberGroup + piece.
   int member = 0;
   i64 memberBegin = p.begin;
-  unsigned memberEnd = 0, memberOffset = 0;
+  unsigned memberEnd = 0, memberGroup = 0;
   auto toMemberOf = [&](i64 element) {
     while (element >= p.member[member].end)
       memberBegin = p.member[member++].end;
   };
-  for (unsigned quad = blockIdx.x * kAdamWThreads + threadIdx.x; quad < quads; quad += stride) {
-    i64 first = (zero + quad) * 4;
-    if (quad >= memberEnd) {
+  for (unsigned piece = blockIdx.x * kAdamWThreads + threadIdx.x; piece < pieces; piece += stride) {
+    i64 first = (zero + piece) * kWidth;
+    if (piece >= memberEnd) {
       toMemberOf(first > p.begin ? first : p.begin);
-      memberEnd = static_cast<unsigned>(p.member[member].end / 4 - zero);
-      memberOffset = static_cast<unsigned>(zero * 4 - memberBegin);
+      // A member that begins inside a piece has none of its groups in one.
+      if (!kNoisy || memberBegin % kWidth == 0)
+        memberEnd = static_cast<unsigned>(p.member[member].end / kWidth - zero);
+      memberGroup = static_cast<unsigned>(zero - memberBegin / kWidth);
     }
-    if (quad >= wholeBegin && quad < wholeEnd && quad < memberEnd) {
-      float g[4], w[4], m[4], s[4];
-      loadQuad(gradients + first, g);
-      loadQuad(weights + first, w);
-      loadQuad(expAvgs + first, m);
-      loadQuad(expAvgSqs + first, s);
-      unsigned noiseW[4], noiseM[4], noiseV[4];
+    if (piece >= wholeBegin && piece < wholeEnd && piece < memberEnd) {
+      AdamWPiece<G, kWidth> gradient;
+      AdamWPiece<Exact, kWidth> weight;
+      AdamWPiece<M, kWidth> expAvg;
+      AdamWPiece<V, kWidth> expAvgSq;
+      AdamWPiece<W, kWidth> copy;
+      gradient.load(gradients + first);
+      weight.load(weights + first);
+      expAvg.load(expAvgs + first);
+      expAvgSq.load(expAvgSqs + first);
+      uint4 noise[3] = {};
       if constexpr (kNoisy) {
         const PhiloxKeys keys = memberKeys[member];
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          uint4 noise = adamWNoise(memberOffset + 4 * quad + i, step, keys);
-          noiseW[i] = noise.x, noiseM[i] = noise.y, noiseV[i] = noise.z;
-        }
+        if constexpr (sizeof(Exact) == 2)
+          noise[kForWeight] = adamWNoise(memberGroup + piece, kForWeight, step, keys);
+        if constexpr (sizeof(M) == 2)
+          noise[kForExpAvg] = adamWNoise(memberGroup + piece, kForExpAvg, step, keys);
+        if constexpr (sizeof(V) == 2)
+          noise[kForExpAvgSq] = adamWNoise(memberGroup + piece, kForExpAvgSq, step, keys);
       }
+      const unsigned words[3][4] = {{noise[0].x, noise[0].y, noise[0].z, noise[0].w},
+                                    {noise[1].x, noise[1].y, noise[1].z, noise[1].w},
+                                    {noise[2].x, noise[2].y, noise[2].z, noise[2].w}};
 #pragma unroll
-      for (int i = 0; i < 4; ++i)
-        adamWUpdate(c, g[i], w[i], m[i], s[i]);
-      // A moment that is NaN makes the weight NaN.
-      float check = (w[0] + w[1]) + (w[2] + w[3]);
-      bool hasNan = check != check;
-      storeNoisily(expAvgs + first, m, noiseM, hasNan);
-      storeNoisily(expAvgSqs + first, s, noiseV, hasNan);
-      storeNoisily(weights + first, w, noiseW, hasNan);
+      for (int quad = 0; quad < kWidth / 4; ++quad) {
+        float2 w[2], m[2], s[2];
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          int pair = 2 * quad + i;
+          float2 g = gradient.widen(pair);
+          w[i] = weight.widen(pair), m[i] = expAvg.widen(pair), s[i] = expAvgSq.widen(pair);
+          adamWUpdate(c, g.x, w[i].x, m[i].x, s[i].x);
+          adamWUpdate(c, g.y, w[i].y, m[i].y, s[i].y);
+          if constexpr (kMaster != 0)
+            copy.narrow(pair, w[i]);
+        }
+        auto narrow = [&](auto mayBeNan) {
+#pragma unroll
+          for (int i = 0; i < 2; ++i) {
+            int pair = 2 * quad + i;
+            weight.narrowNoisily(pair, w[i], words[kForWeight][pair], mayBeNan);
+            expAvg.narrowNoisily(pair, m[i], words[kForExpAvg][pair], mayBeNan);
+            expAvgSq.narrowNoisily(pair, s[i], words[kForExpAvgSq][pair], mayBeNan);
+          }
+        };
+        // A moment that is NaN makes the weight NaN.
+        float check = (w[0].x + w[0].y) + (w[1].x + w[1].y);
+        if (check == check)
+          narrow(Constant<false>());
+        else
+          narrow(Constant<true>());
+      }
+      weight.store(weights + first);
+      expAvg.store(expAvgs + first);
+      expAvgSq.store(expAvgSqs + first);
       if constexpr (kMaster != 0)
-        storeQuad(copies + first, w);
+        copy.store(copies + first);
       continue;
     }
-    for (i64 e = first > p.begin ? first : p.begin; e < first + 4 && e < p.end; ++e) {
+    for (i64 e = first > p.begin ? first : p.begin; e < first + kWidth && e < p.end; ++e) {
       toMemberOf(e);
       float w = toFloat(weights[e]), m = toFloat(expAvgs[e]), s = toFloat(expAvgSqs[e]);
       adamWUpdate(c, toFloat(gradients[e]), w, m, s);
-      uint4 noise = {};
-      if constexpr (kNoisy)
-        noise = adamWNoise(static_cast<unsigned>(e - memberBegin), step, memberKeys[member]);
-      storeNoisily(expAvgs + e, m, noise.y);
-      storeNoisily(expAvgSqs + e, s, noise.z);
-      storeNoisily(weights + e, w, noise.x);
+      unsigned element = static_cast<unsigned>(e - memberBegin);
+      uint4 noise[3] = {};
+      if constexpr (kNoisy) {
+#pragma unroll 1
+        for (int i = 0; i < 3; ++i) {
+          uint4 drawn = adamWNoise(element / 8, static_cast<AdamWPurpose>(i), step, memberKeys[member]);
+          (i == 0 ? noise[0] : i == 1 ? noise[1] : noise[2]) = drawn;
+        }
+      }
+      storeNoisily(weights + e, w, noise[kForWeight], element % 8);
+      storeNoisily(expAvgs + e, m, noise[kForExpAvg], element % 8);
+      storeNoisily(expAvgSqs + e, s, noise[kForExpAvgSq], element % 8);
       if constexpr (kMaster != 0)
         copies[e] = fromFloat<W>(w);
     }

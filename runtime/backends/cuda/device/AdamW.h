@@ -10,6 +10,10 @@ constexpr int kAdamWThreads = 128;
 /// Blocks that a multiprocessor is to hold at once.
 constexpr int kAdamWBlocks = 7;
 
+/// Elements that a thread takes at a time where numbers are rounded by chance: those that share random words; and where
+/// none are: 16 bytes of f32.
+constexpr int kAdamWNoisyWidth = 8, kAdamWWidth = 4;
+
 struct OptimizerStepParams {
   Ptr norm, counters;
 };

@@ -27,6 +27,13 @@ namespace qrt::device {
 constexpr int kPanel = kDelta128MatrixBytes;
 constexpr float kLeastBeta = 9.094947e-13f;
 
+/// x, of which the compiler knows nothing: else what follows from it alone is made before a loop over works, and there
+/// are no registers to keep it.
+__device__ __forceinline__ int opaque(int x) {
+  asm volatile("" : "+r"(x));
+  return x;
+}
+
 /// What the workspace holds of a chunk and value head.
 __device__ __forceinline__ unsigned char *delta128At(Ptr data, const DeltaShape &shape, int chunk, int head,
                                                      int bytes) {

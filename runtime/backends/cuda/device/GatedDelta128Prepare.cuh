@@ -13,8 +13,9 @@ constexpr int kWide = 68;
 constexpr int kWideBytes = kDeltaChunk * kWide * 4;
 
 struct Delta128PrepareShared {
-  /// Keys, and queries; then T and P on their way out.
   unsigned char keys[2 * kPanel], queries[2 * kPanel];
+  /// P on its way out; T goes out from where its inverse was.
+  unsigned char scores[kPanel];
   float kk[kDeltaChunk * kWide];
   float inverse[kPrepareHeads][kDeltaChunk * kWide];
   float gates[kPrepareHeads][kDelta128Gates][kDeltaChunk];
@@ -55,12 +56,19 @@ __device__ __forceinline__ void delta128Order(const Segments &docs, Ptr order, i
     out[4 * rank] = out[4 * rank + 1] = out[4 * rank + 2] = 0;
 }
 
+/// deltaChunk() from loads that do not wait for one another: documents follow one another without a gap, so a chunk
+/// ends where the next begins.
+__device__ __forceinline__ DeltaChunk delta128Chunk(const Segments &docs, int chunk, int chunks) {
+  int row = chunkBegin(docs, chunk), end = chunk + 1 == chunks ? segmentTokens(docs) : chunkBegin(docs, chunk + 1);
+  return {row, end - row};
+}
+
 /// The gates of a chunk and value head, by a warp: two tokens a lane.
 template <typename TBeta>
 __device__ __forceinline__ void delta128Gates(const Delta128PrepareParams &p, const DeltaChunk &chunk, int head,
                                               float (&gates)[kDelta128Gates][kDeltaChunk], float *out) {
   constexpr double kLog2E = 1.4426950408889634;
-  int lane = threadIdx.x % 32, t = 2 * lane;
+  int lane = opaque(threadIdx.x % 32), t = 2 * lane;
   float g[2], beta[2];
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
@@ -119,7 +127,7 @@ __device__ __forceinline__ void storeBlock(float *to, const float (&d)[2][4], fl
 /// x = (I + L)^-1, L = strictlower(beta_i kk_ij), in the blocks of 16 x 16 on and below the diagonal, by a warp. Blocks
 /// on the diagonal by forward substitution in f32; then X_21 = -X_22 L_21 X_11 for halves of 32 and of 64.
 __device__ __forceinline__ void delta128Invert(const float *kk, const float *beta, float *x) {
-  int lane = threadIdx.x % 32, g = lane / 4, column = lane % 16;
+  int lane = opaque(threadIdx.x % 32), g = lane / 4, column = lane % 16;
 #pragma unroll 1
   for (int pass = 0; pass < 2; ++pass) {
     int block = (2 * pass + lane / 16) * 16;
@@ -193,31 +201,36 @@ __device__ __forceinline__ void delta128Invert(const float *kk, const float *bet
 }
 
 /// Four warps: the lower triangle of value(i, j) D_ij to `panel`, and on to `out`. value gives the columns j and j + 1
-/// of row i; n counts the block of columns 8 n.
-template <typename Value>
+/// of row i; n counts the block of columns 8 n. With kInPlace the panel lies where value reads: all is read before it
+/// is written.
+template <bool kInPlace, typename Value>
 __device__ __forceinline__ void delta128Store(unsigned char *panel, unsigned char *out, const float *gamma, int barrier,
                                               Value value) {
-  int lane = threadIdx.x % 32, t = lane % 4, first = threadIdx.x / 32 % 4 * 16 + lane / 4;
+  int lane = opaque(threadIdx.x % 32), t = lane % 4, first = threadIdx.x / 32 % 4 * 16 + lane / 4;
   bool elected = threadIdx.x % 128 == 0;
+  float own[2] = {gamma[first], gamma[first + 8]};
+  auto pairAt = [&](int n, int half) {
+    int i = first + 8 * half, j = 8 * n + 2 * t;
+    float2 other = *reinterpret_cast<const float2 *>(gamma + j), x = value(i, j, n, half);
+    // Masked before the exponential: above the diagonal the difference may be large and positive.
+    float low = j <= i ? approximateExp2(own[half] - other.x) : 0.0f;
+    float high = j + 1 <= i ? approximateExp2(own[half] - other.y) : 0.0f;
+    return packBf16(j <= i ? x.x * low : 0.0f, j + 1 <= i ? x.y * high : 0.0f);
+  };
+  auto store = [&](int n, int half, unsigned pair) {
+    *reinterpret_cast<unsigned *>(panel + panelOffset(first + 8 * half, 8 * n + 2 * t)) = pair;
+  };
+  unsigned pairs[16];
+  if constexpr (kInPlace)
+#pragma unroll
+    for (int k = 0; k < 16; ++k)
+      pairs[k] = pairAt(k / 2, k % 2);
   if (elected)
     waitStoresRead();
   syncThreads(barrier, 128);
-  float own[2] = {gamma[first], gamma[first + 8]};
 #pragma unroll
-  for (int n = 0; n < 8; ++n) {
-    int j = 8 * n + 2 * t;
-    float2 other = *reinterpret_cast<const float2 *>(gamma + j);
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      int i = first + 8 * half;
-      // Masked before the exponential: above the diagonal the difference may be large and positive.
-      float low = j <= i ? approximateExp2(own[half] - other.x) : 0.0f;
-      float high = j + 1 <= i ? approximateExp2(own[half] - other.y) : 0.0f;
-      float2 x = value(i, j, n, half);
-      *reinterpret_cast<unsigned *>(panel + panelOffset(i, j)) =
-          packBf16(j <= i ? x.x * low : 0.0f, j + 1 <= i ? x.y * high : 0.0f);
-    }
-  }
+  for (int k = 0; k < 16; ++k)
+    store(k / 2, k % 2, kInPlace ? pairs[k] : pairAt(k / 2, k % 2));
   fenceShared();
   syncThreads(barrier, 128);
   if (elected) {
@@ -230,7 +243,7 @@ __device__ __forceinline__ void delta128Store(unsigned char *panel, unsigned cha
 /// two panels: the blocks of 16 x 16 on and below the diagonal, zeros above.
 __device__ __forceinline__ void delta128Products(float (&d)[8][4], const unsigned char *left,
                                                  const unsigned char *right) {
-  int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+  int lane = opaque(threadIdx.x % 32), warp = threadIdx.x / 32 % 4;
 #pragma unroll
   for (int i = 0; i < 32; ++i)
     d[i / 4][i % 4] = 0.0f;
@@ -252,7 +265,8 @@ __device__ __forceinline__ void delta128Products(float (&d)[8][4], const unsigne
   }
 }
 
-/// Grid: K, maxChunks.
+/// A block takes chunks of a key head in turn; the next one's keys and queries are loaded while it makes inverses.
+/// Grid: K, as many as fit.
 template <typename TBeta>
 __global__ void __launch_bounds__(kPrepareThreads, 2)
     gatedDelta128Prepare(const __grid_constant__ Delta128PrepareParams p) {
@@ -260,11 +274,23 @@ __global__ void __launch_bounds__(kPrepareThreads, 2)
   const Segments &docs = shape.docs;
   Delta128PrepareShared &shared = *sharedMemory<Delta128PrepareShared>();
   int thread = threadIdx.x, warp = thread / 32, lane = thread % 32, g = lane / 4, t = lane % 4;
-#pragma unroll
-  for (int i = 0; i < kDeltaTails; ++i) {
+  int keyHead = blockIdx.x, ratio = p.heads, firstHead = keyHead * ratio, chunks = segmentChunks(docs);
+  auto load = [&](int index) {
+    int row = chunkBegin(docs, index);
+    arriveAndExpect(&shared.full, 4 * kPanel);
+    for (int i = 0; i < 2; ++i) {
+      copyBox(shared.keys + i * kPanel, p.k, &shared.full, 64 * i, keyHead, row);
+      copyBox(shared.queries + i * kPanel, p.q, &shared.full, 64 * i, keyHead, row);
+    }
+  };
+  if (thread == 0) {
+    initBarrier(&shared.full, 1);
+    fenceBarriers();
+    if (static_cast<int>(blockIdx.y) < chunks)
+      load(blockIdx.y);
+  }
+  for (int i = 0; i < p.tailCount; ++i) {
     const DeltaTail &tail = p.tails[i];
-    if (!tail.rows.data)
-      continue;
     if (tail.bytes == 4)
       deltaZeroTail<float>(docs, tail.rows, tail.heads, tail.width);
     else
@@ -272,89 +298,87 @@ __global__ void __launch_bounds__(kPrepareThreads, 2)
   }
   if (blockIdx.x == 0 && blockIdx.y == 0)
     delta128Order(docs, p.workspace.order, shared.counts);
-  if (blockIdx.y >= segmentChunks(docs))
-    return;
-  int keyHead = blockIdx.x, ratio = shape.valueHeads / shape.keyHeads;
-  DeltaChunk chunk = deltaChunk(docs, blockIdx.y);
-  if (thread == 0) {
-    initBarrier(&shared.full, 1);
-    fenceBarriers();
-    arriveAndExpect(&shared.full, 4 * kPanel);
-    for (int i = 0; i < 2; ++i) {
-      copyBox(shared.keys + i * kPanel, p.k, &shared.full, 64 * i, keyHead, chunk.row);
-      copyBox(shared.queries + i * kPanel, p.q, &shared.full, 64 * i, keyHead, chunk.row);
-    }
-  }
-  // A warp for each of the heads that are worked on next.
-  int firstHead = keyHead * ratio;
-  auto makeGates = [&](int first) {
-    int head = firstHead + first + warp;
-    if (warp < min(kPrepareHeads, ratio - first))
-      delta128Gates<TBeta>(
-          p, chunk, head, shared.gates[warp],
-          reinterpret_cast<float *>(delta128At(p.workspace.chunks, shape, blockIdx.y, head, kDelta128ChunkBytes) +
-                                    2 * kDelta128MatrixBytes));
-  };
-  makeGates(0);
-  __syncthreads();
-  wait(&shared.full, 0);
-  if (chunk.n < kDeltaChunk)
-    delta128ZeroRows(shared.keys, 4, chunk.n, thread, kPrepareThreads);
-  __syncthreads();
 
-  // The first four warps have K K' and the inverses, the others Q K'. Each role has its own code, for the sake of
-  // registers; both pass the same barriers.
-  float products[8][4];
-  auto forHeads = [&](auto work) {
-    for (int first = 0; first < ratio; first += kPrepareHeads) {
-      if (first > 0)
-        makeGates(first);
-      syncThreads(3, kPrepareThreads);
-      work(min(kPrepareHeads, ratio - first), firstHead + first);
-      syncThreads(3, kPrepareThreads);
+  unsigned parity = 0;
+  for (int index = blockIdx.y; index < chunks; index += gridDim.y, parity ^= 1) {
+    DeltaChunk chunk = delta128Chunk(docs, index, chunks);
+    auto outOf = [&](int head) { return delta128At(p.workspace.chunks, shape, index, head, kDelta128ChunkBytes); };
+    // A warp for each of the heads that are worked on next.
+    auto makeGates = [&](int first) {
+      int head = firstHead + first + warp;
+      if (warp < min(kPrepareHeads, ratio - first))
+        delta128Gates<TBeta>(p, chunk, head, shared.gates[warp],
+                             reinterpret_cast<float *>(outOf(head) + 2 * kDelta128MatrixBytes));
+    };
+    makeGates(0);
+    __syncthreads();
+    wait(&shared.full, parity);
+    if (chunk.n < kDeltaChunk) {
+      delta128ZeroRows(shared.keys, 4, chunk.n, thread, kPrepareThreads);
+      // Ordinary accesses come before those of the copy engine.
+      fenceShared();
+      __syncthreads();
     }
-  };
-  if (warp < 4) {
-    delta128Products(products, shared.keys, shared.keys);
-#pragma unroll
-    for (int n = 0; n < 8; ++n)
-#pragma unroll
-      for (int half = 0; half < 2; ++half)
-        *reinterpret_cast<float2 *>(shared.kk + (16 * warp + 8 * half + g) * kWide + 8 * n + 2 * t) =
-            make_float2(products[n][2 * half], products[n][2 * half + 1]);
-    forHeads([&](int heads, int head) {
-      if (warp < heads)
-        delta128Invert(shared.kk, shared.gates[warp][kGateBeta], shared.inverse[warp]);
-      syncThreads(1, 128);
-      for (int h = 0; h < heads; ++h) {
-        const float *inverse = shared.inverse[h];
-        delta128Store(shared.keys, delta128At(p.workspace.chunks, shape, blockIdx.y, head + h, kDelta128ChunkBytes),
-                      shared.gates[h][kGateGamma], 1, [&](int i, int j, int, int) {
-                        float2 x = *reinterpret_cast<const float2 *>(inverse + i * kWide + j);
-                        return i < chunk.n ? x : make_float2(0.0f, 0.0f);
-                      });
-        if (p.inverse.data)
-          for (int i = thread; i < chunk.n * kDeltaChunk; i += 128) {
-            int row = i / kDeltaChunk, column = i % kDeltaChunk;
-            deltaRow<float>(p.inverse, chunk.row + row, head + h)[column] =
-                column <= row ? inverse[row * kWide + column] : 0.0f;
-          }
+
+    // The first four warps have K K' and the inverses, the others Q K'. Each role has its own code, for the sake of
+    // registers; both pass the same barriers.
+    float products[8][4];
+    auto forHeads = [&](auto work) {
+      for (int first = 0; first < ratio; first += kPrepareHeads) {
+        if (first > 0) {
+          makeGates(first);
+          syncThreads(3, kPrepareThreads);
+        }
+        work(min(kPrepareHeads, ratio - first), firstHead + first);
+        if (thread % 128 == 0)
+          waitStoresRead();
+        syncThreads(3, kPrepareThreads);
       }
-    });
-  } else {
-    delta128Products(products, shared.queries, shared.keys);
-    forHeads([&](int heads, int head) {
-      for (int h = 0; h < heads; ++h)
-        delta128Store(
-            shared.queries,
-            delta128At(p.workspace.chunks, shape, blockIdx.y, head + h, kDelta128ChunkBytes) + kDelta128MatrixBytes,
-            shared.gates[h][kGateGamma], 2, [&](int, int, int n, int half) {
-              return make_float2(shape.scale * products[n][2 * half], shape.scale * products[n][2 * half + 1]);
-            });
-    });
+    };
+    if (warp < 4) {
+      delta128Products(products, shared.keys, shared.keys);
+#pragma unroll
+      for (int n = 0; n < 8; ++n)
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+          *reinterpret_cast<float2 *>(shared.kk + (16 * warp + 8 * half + g) * kWide + 8 * n + 2 * t) =
+              make_float2(products[n][2 * half], products[n][2 * half + 1]);
+      syncThreads(3, kPrepareThreads);
+      // Keys and queries have been read.
+      if (thread == 0 && index + static_cast<int>(gridDim.y) < chunks)
+        load(index + gridDim.y);
+      forHeads([&](int heads, int head) {
+        if (warp < heads)
+          delta128Invert(shared.kk, shared.gates[warp][kGateBeta], shared.inverse[warp]);
+        syncThreads(1, 128);
+        for (int h = 0; h < heads; ++h) {
+          float *inverse = shared.inverse[h];
+          if (p.inverse.data)
+            for (int i = thread; i < chunk.n * kDeltaChunk; i += 128) {
+              int row = i / kDeltaChunk, column = i % kDeltaChunk;
+              deltaRow<float>(p.inverse, chunk.row + row, head + h)[column] =
+                  column <= row ? inverse[row * kWide + column] : 0.0f;
+            }
+          delta128Store<true>(reinterpret_cast<unsigned char *>(inverse), outOf(head + h), shared.gates[h][kGateGamma],
+                              1, [&](int i, int j, int, int) {
+                                float2 x = *reinterpret_cast<const float2 *>(inverse + i * kWide + j);
+                                return i < chunk.n ? x : make_float2(0.0f, 0.0f);
+                              });
+        }
+      });
+    } else {
+      delta128Products(products, shared.queries, shared.keys);
+      syncThreads(3, kPrepareThreads);
+      forHeads([&](int heads, int head) {
+        for (int h = 0; h < heads; ++h)
+          delta128Store<false>(shared.scores, outOf(head + h) + kDelta128MatrixBytes, shared.gates[h][kGateGamma], 2,
+                               [&](int, int, int n, int half) {
+                                 return make_float2(shape.scale * products[n][2 * half],
+                                                    shape.scale * products[n][2 * half + 1]);
+                               });
+      });
+    }
   }
-  if (thread % 128 == 0)
-    waitStoresRead();
 }
 
 } // namespace qrt::device

@@ -44,21 +44,21 @@ __device__ __forceinline__ uint2 philoxKey(unsigned long long seed) {
   return make_uint2(static_cast<unsigned>(seed), static_cast<unsigned>(seed >> 32));
 }
 
-/// x with the low half of `noise` added below the bits that bf16 keeps: its upper half is x rounded up with the
-/// probability of the distance. Infinity stays; NaN does not (see roundStochastically).
-__device__ __forceinline__ unsigned addNoise(float x, unsigned noise) { return __float_as_uint(x) + (noise & 0xFFFFu); }
+/// x with 16 bits of noise added below the bits that bf16 keeps: its upper half is x rounded up with the probability of
+/// the distance. Infinity stays; NaN does not (see roundStochastically).
+__device__ __forceinline__ unsigned addNoise(float x, unsigned noise) { return __float_as_uint(x) + noise; }
 
-/// Two neighbours, the first in the low half; neither is NaN.
-__device__ __forceinline__ unsigned packStochastically(float low, float high, unsigned noiseLow, unsigned noiseHigh) {
-  return __byte_perm(addNoise(low, noiseLow), addNoise(high, noiseHigh), 0x7632);
+/// Two neighbours, the first in the low half, each by its half of `noise`; neither is NaN.
+__device__ __forceinline__ unsigned packStochastically(float low, float high, unsigned noise) {
+  return __byte_perm(addNoise(low, noise & 0xFFFFu), addNoise(high, noise >> 16), 0x7632);
 }
 
-/// Any value; NaN stays NaN.
+/// Any value, by the lower half of `noise`; NaN stays NaN.
 __device__ __forceinline__ bf16 roundStochastically(float x, unsigned noise) {
   if (x != x)
     return fromFloat<bf16>(x);
   bf16 result;
-  result.bits = static_cast<unsigned short>(addNoise(x, noise) >> 16);
+  result.bits = static_cast<unsigned short>(addNoise(x, noise & 0xFFFFu) >> 16);
   return result;
 }
 

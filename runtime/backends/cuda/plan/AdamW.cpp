@@ -36,6 +36,10 @@ Status planAdamW(const Call &call, KernelPlan &plan) {
                    kernelInfo(call.kernel).name, members[i].i);
   std::string function = instance(
       "adamW", {gradient.shape.dtype, weight.shape.dtype, expAvg.shape.dtype, expAvgSq.shape.dtype}, {master ? 1 : 0});
+  bool noisy = false;
+  for (const Tensor *tensor : {master ? &master : &weight, &expAvg, &expAvgSq})
+    noisy = noisy || tensor->shape.dtype == DType::BF16;
+  int64_t width = noisy ? device::kAdamWNoisyWidth : device::kAdamWWidth;
   // The members of most packs fit into one launch.
   while (!members.empty()) {
     params.begin = params.end;
@@ -46,11 +50,11 @@ Status planAdamW(const Call &call, KernelPlan &plan) {
       params.member[i] = {members[0].i, params.end};
     }
     // As many blocks as run at once or, so that they end together, several times as many of some length.
-    constexpr int64_t kQuadsOfThread = 64;
-    int64_t quads = (params.end + 3) / 4 - params.begin / 4;
+    constexpr int64_t kPiecesOfThread = 32;
+    int64_t pieces = (params.end + width - 1) / width - params.begin / width;
     int64_t blocks = std::max(int64_t{call.device.multiprocessors} * device::kAdamWBlocks,
-                              quads / (int64_t{kThreads} * kQuadsOfThread));
-    plan.launch("AdamW.cuh", function, {std::min(ceilDiv(quads, kThreads), static_cast<uint32_t>(blocks))}, {kThreads},
+                              pieces / (int64_t{kThreads} * kPiecesOfThread));
+    plan.launch("AdamW.cuh", function, {std::min(ceilDiv(pieces, kThreads), static_cast<uint32_t>(blocks))}, {kThreads},
                 0, params);
   }
   return Status();

@@ -143,16 +143,16 @@ public:
     params.g = rowsOf(call_.args[kG]);
     params.beta = rowsOf(call_.args[kBeta]);
     params.inverse = rowsOf(inverse);
-    int tail = 0;
     for (const Tensor &output : outputs)
       if (output)
-        params.tails[tail++] = {rowsOf(output), int32(output.dim(1)), output.shape.rank == 3 ? int32(output.dim(2)) : 1,
-                                static_cast<int>(byteSize(output.shape.dtype)), 0};
-    assert(tail <= device::kDeltaTails);
+        params.tails[params.tailCount++] = {rowsOf(output), int32(output.dim(1)),
+                                            output.shape.rank == 3 ? int32(output.dim(2)) : 1,
+                                            static_cast<int>(byteSize(output.shape.dtype)), 0};
+    assert(params.tailCount <= device::kDeltaTails);
+    params.heads = int32(valueHeads_ / keyHeads_);
     plan_
         .launch("GatedDelta128Prepare.cuh", instance("gatedDelta128Prepare", {call_.args[kBeta].shape.dtype}),
-                {static_cast<uint32_t>(keyHeads_), static_cast<uint32_t>(chunks_)}, {device::kDelta128PrepareThreads},
-                device::kDelta128PrepareBytes, params)
+                chunkGrid(2), {device::kDelta128PrepareThreads}, device::kDelta128PrepareBytes, params)
         .map(headMap(call_.args[kQ], offsetof(device::Delta128PrepareParams, q)))
         .map(headMap(call_.args[kK], offsetof(device::Delta128PrepareParams, k)));
   }
@@ -199,11 +199,9 @@ public:
     params.dG = rowsOf(dG);
     params.dBeta = rowsOf(dBeta);
     params.heads = int32(valueHeads_ / keyHeads_);
-    int64_t blocks = std::clamp<int64_t>(call_.device.multiprocessors / keyHeads_, 1, chunks_);
     plan_
-        .launch("GatedDelta128Grad.cuh", instance("gatedDelta128Grad", {dBeta.shape.dtype}),
-                {static_cast<uint32_t>(keyHeads_), static_cast<uint32_t>(blocks)}, {device::kDelta128GradThreads},
-                device::kDelta128GradBytes, params)
+        .launch("GatedDelta128Grad.cuh", instance("gatedDelta128Grad", {dBeta.shape.dtype}), chunkGrid(1),
+                {device::kDelta128GradThreads}, device::kDelta128GradBytes, params)
         .map(headMap(call_.args[kQ], offsetof(device::Delta128GradParams, q)))
         .map(headMap(call_.args[kK], offsetof(device::Delta128GradParams, k)))
         .map(headMap(dOut, offsetof(device::Delta128GradParams, dOut)))
@@ -224,6 +222,11 @@ private:
     map.box = {64, 1, 64};
     map.swizzle = TensorMapSpec::Swizzle::Bytes128;
     return map;
+  }
+  /// A block a key head and chunk, or as many as fit with `blocks` on each multiprocessor.
+  Dim3 chunkGrid(int64_t blocks) const {
+    int64_t perHead = std::clamp<int64_t>(blocks * call_.device.multiprocessors / keyHeads_, 1, chunks_);
+    return {static_cast<uint32_t>(keyHeads_), static_cast<uint32_t>(perHead)};
   }
   Dim3 scanGrid() const {
     return {static_cast<uint32_t>(valueHeads_ * (2 / halves_)), static_cast<uint32_t>(call_.bucket.documents)};
