@@ -219,11 +219,22 @@ __device__ __forceinline__ void deltaGradHead(const GatedDeltaInputsGradParams &
       loadGroup(t + 4);
     }
     // The tokens after the last that are still in its document: their cotangents belong to rows of this warp too.
-    int t = live;
-#pragma unroll 1
-    for (; t < live + 3 && t < tokens && documentOf(p.in.docs, t) == documentOf(p.in.docs, t - 1); ++t) {
-      walk.advance<false>(loadFour(x + (t - begin) * xRow), loadFour(dy + (t - begin) * dyRow), t - 3 >= walk.first);
+    uint2 rawX[3], rawDy[3];
+    int inDocument = 0;
+#pragma unroll
+    for (int i = 0; i < 3; ++i) {
+      int token = live + i;
+      if (token >= tokens)
+        continue;
+      rawX[i] = loadFour(x + (token - begin) * xRow);
+      rawDy[i] = loadFour(dy + (token - begin) * dyRow);
+      inDocument += documentOf(p.in.docs, token) == documentOf(p.in.docs, live - 1);
     }
+#pragma unroll
+    for (int i = 0; i < 3; ++i)
+      if (i < inDocument)
+        walk.advance<false>(rawX[i], rawDy[i], live + i - 3 >= walk.first);
+    int t = live + inDocument;
     walk.finish(t, live);
   }
   for (int t = max(begin, live); t < end; ++t)
