@@ -52,7 +52,8 @@ struct AttentionBackwardParams {
   HeadTensor dq, dk, dv;
   Ptr statistics;
   int statisticsRows, keyHeads, ratio;
-  float scale;
+  /// Of the products q.k, and the same in base 2.
+  float scale, scale2;
 };
 
 /// The gradient's first pass: statistics, dgate, and dO = dy * sigmoid(gate) where there is a gate.
@@ -84,7 +85,9 @@ template <int kWidth, int kKeys> struct ForwardShared {
   static constexpr int kQueries = 0;
   static constexpr int kKeysAt = kQueries + 2 * kQueryBytes, kValues = kKeysAt + kStages * kKeyBytes;
   static constexpr int kBarriers = kValues + kStages * kKeyBytes;
-  static constexpr int kBytes = kBarriers + 16 * 8;
+  /// What each warpgroup is told of its item.
+  static constexpr int kPlaces = kBarriers + 16 * 8;
+  static constexpr int kBytes = kPlaces + 2 * 16;
   static_assert(kKeys % 16 == 0 && kBytes <= kMaxSharedBytes);
 };
 
@@ -107,9 +110,9 @@ template <int kWidth> struct BackwardQueriesShared {
   static constexpr int kQueries = 0, kGradients = 2 * kTileBytes, kKeys = 4 * kTileBytes, kValues = 6 * kTileBytes;
   static constexpr int kValueStages = kWidth == 256 ? 1 : 2;
   static constexpr int kBarriers = kValues + kValueStages * kTileBytes;
-  /// The tile's first row and its count of rows.
-  static constexpr int kRows = kBarriers + 15 * 8;
-  static constexpr int kBytes = kBarriers + 16 * 8;
+  /// What each warpgroup is told of its item, in even and odd rounds.
+  static constexpr int kPlaces = kBarriers + 16 * 8;
+  static constexpr int kBytes = kPlaces + 4 * 16;
   static_assert(kBytes <= kMaxSharedBytes);
 };
 

@@ -9,9 +9,9 @@
 // a key head follow one another, each with its queries from the diagonal on. Queries: dq of 64 queries of two heads
 // that read the same key head, a warpgroup each: S = Q K^T, dP = dO V^T, dq += dS K.
 //
-// In both, one thread of a third warpgroup brings tiles in. Rows past a document's end are made zero where they are
-// summed over, whatever they hold. Blocks are numbered heads first; those past the tiles of the table write the zeros
-// of the tail.
+// In both, single threads of a third warpgroup bring tiles in. Rows past a document's end are made zero where they are
+// summed over, whatever they hold. Of the keys' blocks, those past the tiles of the table write the zeros of the tail.
+// The queries' blocks are as many as multiprocessors and work through items, as in the forward pass.
 #include "AttentionWarpgroup.cuh"
 
 namespace qrt::device {
@@ -293,8 +293,18 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
   }
 }
 
+/// Places of the block's barriers; each of two.
 struct BackwardQueriesBarriers {
-  enum { kQueriesFull, kGradientsFull, kKeysFull, kKeysEmpty = 4, kValuesFull = 6, kValuesEmpty = 8 };
+  enum {
+    kQueriesFull,
+    kQueriesFree = 2,
+    kGradientsFull = 4,
+    kGradientsFree = 6,
+    kKeysFull = 8,
+    kKeysEmpty = 10,
+    kValuesFull = 12,
+    kValuesEmpty = 14
+  };
 };
 
 template <int kWidth>
@@ -305,14 +315,14 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
   using Barriers = BackwardQueriesBarriers;
   SharedAddress shared = sharedAddress(sharedMemory<unsigned char>());
   auto barrier = [&](int place) { return shared + Shared::kBarriers + 8 * place; };
+  // What each warpgroup is told of its item in a round.
+  auto placeOf = [&](int round, int group) { return shared + Shared::kPlaces + round % 2 * 32 + group * 16; };
   if (threadIdx.x == 0) {
-    prefetchMap(p.q);
-    prefetchMap(p.k);
-    prefetchMap(p.v);
-    prefetchMap(p.dO);
-    initBarrier(barrier(Barriers::kQueriesFull), 1);
-    initBarrier(barrier(Barriers::kGradientsFull), 1);
     for (int i = 0; i < 2; ++i) {
+      initBarrier(barrier(Barriers::kQueriesFull + i), 1);
+      initBarrier(barrier(Barriers::kQueriesFree + i), 4);
+      initBarrier(barrier(Barriers::kGradientsFull + i), 1);
+      initBarrier(barrier(Barriers::kGradientsFree + i), 4);
       initBarrier(barrier(Barriers::kKeysFull + i), 1);
       initBarrier(barrier(Barriers::kKeysEmpty + i), 8);
       initBarrier(barrier(Barriers::kValuesFull + i), 1);
@@ -320,54 +330,63 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
     }
     fenceBarriers();
   }
-  int pairs = (p.ratio + 1) / 2, blocksOfTile = pairs * p.keyHeads;
-  int keyHead = blockIdx.x % blocksOfTile / pairs, firstOfPair = blockIdx.x % pairs * 2;
-  // Both lookups at once: past the tiles the second is not used.
-  int index = blockIdx.x / blocksOfTile, tiles = segmentTiles(p.docs);
-  int begin = tileBegin(p.docs, min(index, p.docs.maxTiles - 1));
-  if (index >= tiles) {
-    for (int i = firstOfPair; i < min(firstOfPair + 2, p.ratio); ++i)
-      zeroTail<bf16>(p.docs, p.dq, keyHead * p.ratio + i, kWidth, index - tiles, gridDim.x / blocksOfTile - tiles);
-    return;
-  }
-  AttentionTile tile(p.docs, begin);
-  if (threadIdx.x == 0) {
-    storeShared4(shared + Shared::kRows, tile.begin);
-    storeShared4(shared + Shared::kRows + 4, tile.count);
-  }
-  int keyTiles = (tile.begin - tile.documentBegin) / kTile + 1;
-  // Without a second head both warpgroups do the same, and the first alone writes.
-  auto headOf = [&](int group) { return keyHead * p.ratio + min(firstOfPair + group, p.ratio - 1); };
-
   __syncthreads();
 
   int group = warpgroupIndex() - 1;
   if (group < 0) {
     giveRegisters<kLoadRegisters>();
-    if (threadIdx.x != 0)
-      return;
-    for (int i = 0; i < keyTiles; ++i) {
-      int stage = i % 2, key = tile.begin - i * kTile, valueStage = i % kValueStages;
-      if (i == 0) {
-        arriveAndExpect(barrier(Barriers::kQueriesFull), 2 * Shared::kTileBytes);
-        for (int head = 0; head < 2; ++head)
-          copyRows<kWidth, kTile>(shared + Shared::kQueries + head * Shared::kTileBytes, p.q,
-                                  barrier(Barriers::kQueriesFull), headOf(head), tile.begin);
+    if (threadIdx.x == 0) {
+      // Keys and values; n counts tiles.
+      for (int round = 0, n = 0;; ++round) {
+        PairItem item(p.docs, p.keyHeads, p.ratio, round);
+        if (!item.exists)
+          return;
+        AttentionTile tile(p.docs, tileBegin(p.docs, item.tile));
+        for (int key = tile.begin; key >= tile.documentBegin; key -= kTile, ++n) {
+          int stage = n % 2, valueStage = n % kValueStages;
+          wait(barrier(Barriers::kKeysEmpty + stage), n / 2 % 2 ^ 1);
+          arriveAndExpect(barrier(Barriers::kKeysFull + stage), Shared::kTileBytes);
+          copyRows<kWidth, kTile>(shared + Shared::kKeys + stage * Shared::kTileBytes, p.k,
+                                  barrier(Barriers::kKeysFull + stage), item.keyHead, key);
+          wait(barrier(Barriers::kValuesEmpty + valueStage), n / kValueStages % 2 ^ 1);
+          arriveAndExpect(barrier(Barriers::kValuesFull + valueStage), Shared::kTileBytes);
+          copyRows<kWidth, kTile>(shared + Shared::kValues + valueStage * Shared::kTileBytes, p.v,
+                                  barrier(Barriers::kValuesFull + valueStage), item.keyHead, key);
+        }
       }
-      wait(barrier(Barriers::kKeysEmpty + stage), i / 2 % 2 ^ 1);
-      arriveAndExpect(barrier(Barriers::kKeysFull + stage), Shared::kTileBytes);
-      copyRows<kWidth, kTile>(shared + Shared::kKeys + stage * Shared::kTileBytes, p.k,
-                              barrier(Barriers::kKeysFull + stage), keyHead, key);
-      if (i == 0) {
-        arriveAndExpect(barrier(Barriers::kGradientsFull), 2 * Shared::kTileBytes);
-        for (int head = 0; head < 2; ++head)
-          copyRows<kWidth, kTile>(shared + Shared::kGradients + head * Shared::kTileBytes, p.dO,
-                                  barrier(Barriers::kGradientsFull), headOf(head), tile.begin);
+    } else if (threadIdx.x == 32) {
+      // Queries and gradients of outputs.
+      for (int round = 0;; ++round) {
+        PairItem item(p.docs, p.keyHeads, p.ratio, round);
+        int begin = 0, count = 0, documentBegin = 0, statisticsRow = 0;
+        if (item.exists) {
+          AttentionTile tile(p.docs, tileBegin(p.docs, item.tile));
+          begin = tile.begin, count = tile.count;
+          documentBegin = tile.documentBegin, statisticsRow = tile.statisticsRow(begin);
+        }
+        for (int i = 0; i < 2; ++i) {
+          SharedAddress full = barrier(Barriers::kQueriesFull + i);
+          wait(barrier(Barriers::kQueriesFree + i), round % 2 ^ 1);
+          storeShared16(placeOf(round, i), make_uint4(begin, count, documentBegin, statisticsRow));
+          if (!item.exists) {
+            arrive(full);
+            continue;
+          }
+          arriveAndExpect(full, Shared::kTileBytes);
+          copyRows<kWidth, kTile>(shared + Shared::kQueries + i * Shared::kTileBytes, p.q, full, item.headOf(i), begin);
+        }
+        if (!item.exists)
+          return;
+        for (int i = 0; i < 2; ++i) {
+          SharedAddress full = barrier(Barriers::kGradientsFull + i);
+          wait(barrier(Barriers::kGradientsFree + i), round % 2 ^ 1);
+          arriveAndExpect(full, Shared::kTileBytes);
+          copyRows<kWidth, kTile>(shared + Shared::kGradients + i * Shared::kTileBytes, p.dO, full, item.headOf(i),
+                                  begin);
+        }
       }
-      wait(barrier(Barriers::kValuesEmpty + valueStage), i / kValueStages % 2 ^ 1);
-      arriveAndExpect(barrier(Barriers::kValuesFull + valueStage), Shared::kTileBytes);
-      copyRows<kWidth, kTile>(shared + Shared::kValues + valueStage * Shared::kTileBytes, p.v,
-                              barrier(Barriers::kValuesFull + valueStage), keyHead, key);
+    } else if (threadIdx.x >= 64) {
+      zeroTailVectors<kWidth>(p.docs, p.dq, p.keyHeads * p.ratio, threadIdx.x - 64, 64);
     }
     return;
   }
@@ -376,87 +395,103 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
   int thread = threadIdx.x % 128, lane = thread % 32, row = thread / 32 * 16 + lane / 4, column = lane % 4 * 2;
   SharedAddress queries = shared + Shared::kQueries + group * Shared::kTileBytes;
   SharedAddress gradients = shared + Shared::kGradients + group * Shared::kTileBytes;
-  SharedAddress keys = shared + Shared::kKeys;
-  SharedAddress values = shared + Shared::kValues;
-  float scale2 = p.scale * kLog2E;
-  const QueryStatistics *statistics = as<const QueryStatistics>(p.statistics) + i64(headOf(group)) * p.statisticsRows +
-                                      tile.statisticsRow(tile.begin) + row;
-  QueryStatistics statisticsOf[2] = {statistics[0], statistics[8]};
+  SharedAddress keys = shared + Shared::kKeys, values = shared + Shared::kValues;
   float sums[kWidth / 2], s[kTile / 2], dP[kTile / 2];
   unsigned rounded[kTile / 4];
-#pragma unroll
-  for (float &x : sums)
-    x = 0;
 
-  auto beginScores = [&](int i) {
-    wait(barrier(Barriers::kKeysFull + i % 2), i / 2 % 2);
+  // Of the n-th tile of keys since the block began.
+  auto beginScores = [&](int n) {
     pin(s);
     beginProducts();
-    multiplyRows<kWidth, kTile>(s, queries, keys + i % 2 * Shared::kTileBytes);
+    multiplyRows<kWidth, kTile>(s, opaque(queries), opaque(keys) + n % 2 * Shared::kTileBytes);
     endProducts();
   };
-  auto beginProbabilityGradients = [&](int i) {
-    wait(barrier(Barriers::kValuesFull + i % kValueStages), i / kValueStages % 2);
+  auto beginProbabilityGradients = [&](int n) {
+    wait(barrier(Barriers::kValuesFull + n % kValueStages), n / kValueStages % 2);
     pin(dP);
     beginProducts();
-    multiplyRows<kWidth, kTile>(dP, gradients, values + i % kValueStages * Shared::kTileBytes);
+    multiplyRows<kWidth, kTile>(dP, opaque(gradients), opaque(values) + n % kValueStages * Shared::kTileBytes);
     endProducts();
   };
-  auto beginSum = [&](int i) {
+  auto beginSum = [&](int n) {
     pin(sums);
     beginProducts();
-    accumulateRows<kWidth, kTile>(sums, rounded, keys + i % 2 * Shared::kTileBytes);
+    accumulateRows<kWidth, kTile>(sums, rounded, keys + n % 2 * Shared::kTileBytes);
     endProducts();
   };
 
-  // Turns: barrier 1 is waited for by the first warpgroup, barrier 2 by the second.
-  if (group == 1)
-    arriveThreads(1, 256);
-  wait(barrier(Barriers::kQueriesFull), 0);
-  wait(barrier(Barriers::kKeysFull), 0);
-  // Keys past the document's end are multiplied by zero, which is not enough if they are not finite.
-  if (tile.count < kTile) {
-    zeroRows<kWidth, kTile>(keys, tile.count);
-    syncThreads(3 + group, 128);
-  }
-  beginScores(0);
-  wait(barrier(Barriers::kGradientsFull), 0);
-  beginProbabilityGradients(0);
-  for (int i = 0;; ++i) {
-    waitProducts<1>();
-    pin(s);
-#pragma unroll
-    for (int j = 0; j < kTile / 2; ++j)
-      s[j] = approximateExp2(s[j] * scale2 - statisticsOf[j % 4 / 2].lse2);
-    waitProducts();
-    pin(dP);
-    release(barrier(Barriers::kValuesEmpty + i % kValueStages));
-#pragma unroll
-    for (int j = 0; j < kTile / 2; ++j) {
-      s[j] *= dP[j] - statisticsOf[j % 4 / 2].delta;
-      if (i == 0 && j / 4 * 8 + column + j % 2 > row + j % 4 / 2 * 8)
-        s[j] = 0;
+  for (int round = 0, n = 0;; ++round) {
+    wait(barrier(Barriers::kQueriesFull + group), round % 2);
+    uint4 place = loadShared16(placeOf(round, group));
+    if (place.y == 0)
+      return;
+    int last = n + static_cast<int>(place.x - place.z) / kTile;
+    QueryStatistics statisticsOf[2];
+    {
+      PairItem item(p.docs, p.keyHeads, p.ratio, round);
+      const QueryStatistics *statistics =
+          as<const QueryStatistics>(p.statistics) + i64(item.headOf(group)) * p.statisticsRows + place.w + row;
+      statisticsOf[0] = statistics[0], statisticsOf[1] = statistics[8];
     }
-    roundPairs(s, rounded);
-    if (i + 1 == keyTiles)
-      break;
-    syncThreads(1 + group, 256);
-    beginSum(i);
-    beginScores(i + 1);
-    beginProbabilityGradients(i + 1);
-    arriveThreads(2 - group, 256);
-    waitProducts<2>();
+#pragma unroll
+    for (float &x : sums)
+      x = 0;
+    wait(barrier(Barriers::kKeysFull + n % 2), n / 2 % 2);
+    // Keys past the document's end are multiplied by zero, which is not enough if they are not finite.
+    if (place.y < kTile) {
+      zeroRows<kWidth, kTile>(keys + n % 2 * Shared::kTileBytes, place.y);
+      syncThreads(3 + group, 128);
+    }
+    beginScores(n);
+    wait(barrier(Barriers::kGradientsFull + group), round % 2);
+    beginProbabilityGradients(n);
+    for (bool diagonal = true;; diagonal = false) {
+      waitProducts<1>();
+      pin(s);
+      if (n == last)
+        release(barrier(Barriers::kQueriesFree + group));
+#pragma unroll
+      for (int j = 0; j < kTile / 2; ++j)
+        s[j] = approximateExp2(s[j] * p.scale2 - statisticsOf[j % 4 / 2].lse2);
+      waitProducts();
+      pin(dP);
+      release(barrier(Barriers::kValuesEmpty + n % kValueStages));
+#pragma unroll
+      for (int j = 0; j < kTile / 2; ++j) {
+        s[j] *= dP[j] - statisticsOf[j % 4 / 2].delta;
+      }
+      if (diagonal) {
+        int after = column - row;
+#pragma unroll
+        for (int j = 0; j < kTile / 2; ++j)
+          if (j / 4 * 8 + j % 2 - j % 4 / 2 * 8 + after > 0)
+            s[j] = 0;
+      }
+      roundPairs(s, rounded);
+      beginSum(n);
+      ++n;
+      if (n > last)
+        break;
+      wait(barrier(Barriers::kKeysFull + n % 2), n / 2 % 2);
+      beginScores(n);
+      // Only then dP, which takes the place of the fragments of dS.
+      waitProducts<1>();
+      pin(sums);
+      release(barrier(Barriers::kKeysEmpty + (n - 1) % 2));
+      beginProbabilityGradients(n);
+    }
+    waitProducts();
     pin(sums);
-    release(barrier(Barriers::kKeysEmpty + i % 2));
-  }
-  beginSum(keyTiles - 1);
-  waitProducts();
-  pin(sums);
-  // From shared memory: the loop has no registers to keep them in.
-  int written = loadShared4(shared + Shared::kRows), count = loadShared4(shared + Shared::kRows + 4);
-  if (firstOfPair + group < p.ratio)
-    storeFragments<kWidth>(sums, queries, 3 + group, p.dq, headOf(group), written, count,
+    release(barrier(Barriers::kKeysEmpty + (n - 1) % 2));
+    // Looked up again: the loop has no registers to keep them in.
+    place = loadShared16(placeOf(round, group));
+    PairItem item(p.docs, p.keyHeads, p.ratio, round);
+    int head = item.headOf(group);
+    storeFragments<kWidth>(sums, gradients, 3 + group, p.dq, head, place.x, item.head + group == head ? place.y : 0,
                            [&](SharedAddress, float a, float b, int) { return packBf16(a * p.scale, b * p.scale); });
+    fenceShared();
+    release(barrier(Barriers::kGradientsFree + group));
+  }
 }
 
 } // namespace qrt::device

@@ -14,8 +14,15 @@ namespace qrt::device {
 constexpr int kAttentionBlock = 384;
 
 /// Registers of their threads. A block is launched with 168 a thread, the most that 384 threads can have.
-constexpr int kLoadRegisters = 24, kComputeRegisters = 240;
+constexpr int kLoadRegisters = 40, kComputeRegisters = 232;
 static_assert(kLoadRegisters + 2 * kComputeRegisters <= 3 * 168);
+
+/// x, as a value that the compiler knows nothing of: what follows from it is computed where it is used, not kept in
+/// registers across a loop.
+__device__ __forceinline__ SharedAddress opaque(SharedAddress x) {
+  asm volatile("" : "+r"(x));
+  return x;
+}
 
 /// Starts the copy of a tile, kRows rows of a head from `row`, as panels. Its bytes count for the barrier.
 template <int kWidth, int kRows>
@@ -25,6 +32,36 @@ __device__ __forceinline__ void copyRows(SharedAddress to, const TensorMap &map,
   for (int panel = 0; panel < kWidth / 64; ++panel)
     copyBox(to + panel * kRows * 128, map, barrier, panel * 64, head, row);
 }
+
+/// One item of a block: a tile of queries and two of the query heads of a key head, one for each warpgroup.
+struct PairItem {
+  /// The `round`-th item of this block. Items are in the order of the table, so the largest come first; every other
+  /// round hands them out backwards, so that blocks get equal shares.
+  __device__ __forceinline__ PairItem(const Segments &docs, int keyHeads, int ratio, int round) : ratio(ratio) {
+    int pairs = (ratio + 1) / 2, itemsOfTile = pairs * keyHeads;
+    int blocks = static_cast<int>(gridDim.x), block = static_cast<int>(blockIdx.x);
+    int item = round * blocks + (round % 2 ? blocks - 1 - block : block);
+    exists = item < segmentTiles(docs) * itemsOfTile;
+    tile = item / itemsOfTile;
+    keyHead = item % itemsOfTile / pairs;
+    head = keyHead * ratio + item % pairs * 2;
+  }
+  /// Of a warpgroup. Without a second head both do the same, and the first alone writes.
+  __device__ __forceinline__ int headOf(int group) const { return min(head + group, (keyHead + 1) * ratio - 1); }
+  bool exists;
+  int tile, keyHead, head, ratio;
+};
+
+/// What a warpgroup is told of its item, in shared memory.
+struct PairPlace {
+  __device__ __forceinline__ explicit PairPlace(SharedAddress from) {
+    uint4 x = loadShared16(from);
+    begin = static_cast<int>(x.x), count = static_cast<int>(x.y);
+    documentBegin = static_cast<int>(x.z), documentEnd = static_cast<int>(x.w);
+  }
+  /// The tile; no items are left where it is empty.
+  int begin, count, documentBegin, documentEnd;
+};
 
 /// A warp no longer reads what the barrier guards.
 __device__ __forceinline__ void release(SharedAddress barrier) {
@@ -69,6 +106,19 @@ template <int kWidth, int kRows> __device__ __forceinline__ void zeroRows(Shared
     storeShared16(tile + chunk / 8 * (kRows * 128) + row * 128 + chunk % 8 * 16, make_uint4(0, 0, 0, 0));
   }
   fenceShared();
+}
+
+/// Writes zeros to every row in no document of all heads. Block b takes every gridDim.x-th row from the b-th, with
+/// `threads` threads.
+template <int kWidth>
+__device__ __forceinline__ void zeroTailVectors(const Segments &docs, const HeadTensor &x, int heads, int thread,
+                                                int threads) {
+  if (!x.data)
+    return;
+  for (int row = segmentTokens(docs) + static_cast<int>(blockIdx.x); row < docs.tokens; row += gridDim.x)
+    for (int i = thread; i < heads * (kWidth / 8); i += threads)
+      *reinterpret_cast<uint4 *>(headRow<bf16>(x, row, i / (kWidth / 8)) + i % (kWidth / 8) * 8) =
+          make_uint4(0, 0, 0, 0);
 }
 
 /// Writes a warpgroup's fragments d[64, kWidth] through `tile` (its own memory, in panels) to the first `count` rows of

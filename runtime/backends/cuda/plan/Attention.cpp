@@ -4,6 +4,8 @@
 #include "runtime/backends/cuda/plan/Plans.h"
 #include "runtime/base/SegmentTable.h"
 
+#include <numbers>
+
 namespace qrt::cuda {
 namespace {
 
@@ -19,6 +21,12 @@ int64_t paddedWidth(int64_t width) { return compiledWidth(width) + 4; } // kRowS
 /// Blocks for `heads` heads of every tile that the bucket can have, and one more for the tail.
 Dim3 tileGrid(const device::Segments &docs, int64_t heads) {
   return {static_cast<uint32_t>((docs.maxTiles + int64_t{1}) * heads)};
+}
+
+/// A block a multiprocessor, for a tile and two query heads of a key head at a time (PairItem).
+Dim3 itemGrid(const device::Segments &docs, int64_t keyHeads, int ratio, int multiprocessors) {
+  int64_t items = docs.maxTiles * keyHeads * ((ratio + 1) / 2);
+  return {static_cast<uint32_t>(std::clamp<int64_t>(items, 1, multiprocessors))};
 }
 
 /// Keys of a tile of the fast forward pass.
@@ -62,7 +70,7 @@ Status checkWidth(const Call &call, int arg) {
   return call.args[static_cast<size_t>(arg)].dim(2) <= 256 ? Status() : unsupported(call, arg, 2, "at most 256");
 }
 
-void launchForward(KernelPlan &plan, const device::AttentionParams &p, DType dtype, bool fast) {
+void launchForward(KernelPlan &plan, int multiprocessors, const device::AttentionParams &p, DType dtype, bool fast) {
   if (!fast) {
     int64_t width = compiledWidth(p.width), padded = paddedWidth(p.width);
     int64_t shared = 4 * ((kTile + kForwardKeys) * padded + kTile * (kForwardKeys + 1));
@@ -77,7 +85,7 @@ void launchForward(KernelPlan &plan, const device::AttentionParams &p, DType dty
   auto shared = forWidth(p.width, [](auto width) { return device::ForwardShared<width, forwardKeys(width)>::kBytes; });
   DeviceLaunch &launch =
       plan.launch("AttentionForward.cuh", instance("attentionForward", {}, {p.width, keys}),
-                  tileGrid(p.docs, keyHeads * ((p.ratio + 1) / 2)), {384}, static_cast<uint32_t>(shared), params);
+                  itemGrid(p.docs, keyHeads, p.ratio, multiprocessors), {384}, static_cast<uint32_t>(shared), params);
   launch.map(boxesOf(p.q, tokens, p.heads, p.width, kTile, offsetof(Params, q)))
       .map(boxesOf(p.k, tokens, keyHeads, p.width, keys, offsetof(Params, k)))
       .map(boxesOf(p.v, tokens, keyHeads, p.width, keys, offsetof(Params, v)));
@@ -86,22 +94,28 @@ void launchForward(KernelPlan &plan, const device::AttentionParams &p, DType dty
 }
 
 /// The second and third pass on tensor cores.
-void launchBackward(KernelPlan &plan, const device::AttentionGradParams &p) {
+void launchBackward(KernelPlan &plan, int multiprocessors, const device::AttentionGradParams &p) {
   using Params = device::AttentionBackwardParams;
   int keyHeads = p.heads / p.ratio;
-  Params params{{}, {}, {}, {}, p.docs, p.dq, p.dk, p.dv, p.statistics, p.statisticsRows, keyHeads, p.ratio, p.scale};
+  Params params{{},           {},
+                {},           {},
+                p.docs,       p.dq,
+                p.dk,         p.dv,
+                p.statistics, p.statisticsRows,
+                keyHeads,     p.ratio,
+                p.scale,      p.scale * std::numbers::log2e_v<float>};
   int64_t tokens = p.docs.tokens;
-  auto launch = [&](std::string_view function, int64_t blocks, int shared) {
-    plan.launch("AttentionBackward.cuh", instance(function, {}, {p.width}), tileGrid(p.docs, blocks), {384},
-                static_cast<uint32_t>(shared), params)
+  auto launch = [&](std::string_view function, Dim3 grid, int shared) {
+    plan.launch("AttentionBackward.cuh", instance(function, {}, {p.width}), grid, {384}, static_cast<uint32_t>(shared),
+                params)
         .map(boxesOf(p.q, tokens, p.heads, p.width, kTile, offsetof(Params, q)))
         .map(boxesOf(p.k, tokens, keyHeads, p.width, kTile, offsetof(Params, k)))
         .map(boxesOf(p.v, tokens, keyHeads, p.width, kTile, offsetof(Params, v)))
         .map(boxesOf(p.dO, tokens, p.heads, p.width, kTile, offsetof(Params, dO)));
   };
-  launch("attentionBackwardKeys", keyHeads,
+  launch("attentionBackwardKeys", tileGrid(p.docs, keyHeads),
          forWidth(p.width, [](auto width) { return device::BackwardKeysShared<width>::kBytes; }));
-  launch("attentionBackwardQueries", keyHeads * ((p.ratio + 1) / 2),
+  launch("attentionBackwardQueries", itemGrid(p.docs, keyHeads, p.ratio, multiprocessors),
          forWidth(p.width, [](auto width) { return device::BackwardQueriesShared<width>::kBytes; }));
 }
 
@@ -120,7 +134,7 @@ Status planAttention(const Call &call, KernelPlan &plan) {
   bool fast = isFast(call, kQ);
   if (fast)
     QRT_RETURN_IF_ERROR(requireVectors(call, {kQ, kK, kV, kGate, kY, kO}));
-  launchForward(plan, params, q.shape.dtype, fast);
+  launchForward(plan, call.device.multiprocessors, params, q.shape.dtype, fast);
   return Status();
 }
 
@@ -145,7 +159,7 @@ Status planAttentionGrad(const Call &call, KernelPlan &plan) {
     lse = temporary(DType::F32, 1);
     o = temporary(dtype, width);
     launchForward(
-        plan,
+        plan, call.device.multiprocessors,
         {docs, headsOf(q), headsOf(call.args[kK]), headsOf(call.args[kV]), {}, o, {}, lse, heads, ratio, width, scale},
         dtype, fast);
   }
@@ -173,7 +187,7 @@ Status planAttentionGrad(const Call &call, KernelPlan &plan) {
   if (fast) {
     plan.launch("AttentionBackward.cuh", instance("attentionBackwardRows", {}, {width}),
                 {ceilDiv(q.dim(0) * heads * (width / 8), kThreads)}, {kThreads}, 0, rowsParams);
-    launchBackward(plan, params);
+    launchBackward(plan, call.device.multiprocessors, params);
     return Status();
   }
   plan.launch("Attention.cuh", instance("attentionGradRows", {dtype}), {ceilDiv(q.dim(0) * heads, kThreads / 32)},
