@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The whole 27B (64 layers, 851 tensors, no weights read) in one bucket of 8,192 tokens: each build in bounded time and memory, from every phase's dump to the
-same bytes, with its memory plan."""
+"""The whole 27B (64 layers, 851 tensors, no weights read) in one bucket of 8,192 tokens: each build in bounded time and
+memory, from every phase's dump to the same bytes, with its memory plan."""
 import hashlib
 import re
 import resource
@@ -10,8 +10,8 @@ import unittest
 import support
 from test_determinism import PHASES
 
-# A build of this size is to take less than 60 s and 4 GB. It takes 1 to 3 s, so that slow machines stay below, and some 60 MB; memory hardly depends on the
-# machine and has the narrower bound.
+# A build of this size is to take less than 60 s and 4 GB. It takes 1 to 4 s, so that slow machines stay below, and some
+# 60 MB; memory hardly depends on the machine and has the narrower bound.
 LIMIT_SECONDS = 60
 LIMIT_BYTES = 500_000_000
 

@@ -91,8 +91,9 @@ class Choices(support.TestCase):
         self.assert_fails(2, "lrr", "qrun", "train", "--config", config, "--program", "p", "--data", "d", "--out", "o")
 
     def test_non_finite_gradients_update_nothing(self):
-        """A step whose gradients are not finite is reported, counted, and changes nothing: the run that ends with it has the weights of the run that ends before
-        it, and the run that goes on has the weights of one that never saw its row, so that no moment and no counter of the optimizer has changed either."""
+        """A step whose gradients are not finite is reported, counted, and changes nothing: the run that ends with it
+        has the weights of the run that ends before it, and the run that goes on has the weights of one that never saw its
+        row, so that no moment and no counter of the optimizer has changed either."""
         vocab = support.vocabulary(CASE)
         poisoned = vocab - 1  # a token whose embedding is not a number; only the row `bad` has it
         source = self.work / "source"
@@ -110,8 +111,9 @@ class Choices(support.TestCase):
             def run(name, *rows):
                 packed, out = self.work / f"{dtype}-{name}-packed", self.work / f"{dtype}-{name}"
                 support.write_packed(packed, rows, sum(LENGTHS), vocab)
-                printed = support.run("qrun", "train", "--program", program, "--data", packed, "--weights", source, "--out", out, "--no-shuffle",
-                                      "--epochs", 1, "--micro-batches", 1, "--lr", 1e-3, "--schedule", "constant", "--warmup", 0, "--weight-decay", 0.1)
+                printed = support.run("qrun", "train", "--program", program, "--data", packed, "--weights", source,
+                                      "--out", out, "--no-shuffle", "--epochs", 1, "--micro-batches", 1, "--lr", 1e-3,
+                                      "--schedule", "constant", "--warmup", 0, "--weight-decay", 0.1)
                 return printed, support.metrics(out), (out / "checkpoint" / "model.safetensors").read_bytes()
 
             with self.subTest(dtype):

@@ -34,13 +34,15 @@ class Determinism(support.TestCase):
         self.assertEqual(runs[0][2], runs[1][2], "checkpoints")
 
     def test_dumps_change_no_bit(self):
-        """Losses, metrics and checkpoints of a golden case are those of the same commands without --dump-hidden and --dump-grads."""
+        """Losses, metrics and checkpoints of a golden case are those of the same commands without --dump-hidden and
+        --dump-grads."""
         case = "tiny_untied"
+        vocab = support.vocabulary(case)
         batch, length = self.work / "batch", json.loads((support.GOLDEN / case / "golden.json").read_text())["tokens"]
         check_golden.write_packed(support.GOLDEN / case, batch, length)
         rows = self.work / "rows"
-        support.write_packed(rows, [[document] for document in support.random_documents(1, [70, 33], support.vocabulary(case))], length,
-                             support.vocabulary(case))
+        documents = support.random_documents(1, [70, 33], vocab)
+        support.write_packed(rows, [[document] for document in documents], length, vocab)
         for dtype in ("f32", "bf16"):
             program = self.build(case, str(length), dtype=dtype, name=dtype)
             # Gradients of a single row, and added over two.
@@ -50,16 +52,18 @@ class Determinism(support.TestCase):
                     for dump in (False, True):
                         folder = self.work / f"{dtype}-{name}-{dump}"
                         common = ["--program", program, "--data", data, "--weights", support.GOLDEN / case]
-                        losses = self.work / f"{folder.name}-losses"
+                        losses, hidden, grads = (self.work / f"{folder.name}-{what}"
+                                                 for what in ("losses", "hidden", "grads"))
                         evaluated = support.run("qrun", "eval", *common, "--dump-losses", losses,
-                                                *(["--dump-hidden", self.work / f"{folder.name}-hidden"] if dump else []))
+                                                *(["--dump-hidden", hidden] if dump else []))
                         (loss,) = re.findall(r"loss +\S+", evaluated)
-                        support.run("qrun", "train", *common, "--out", folder, "--steps", 3, "--lr", 1e-3, "--micro-batches", micro_batches,
-                                    *(["--dump-grads", self.work / f"{folder.name}-grads"] if dump else []))
-                        runs.append((loss, {path.name: path.read_bytes() for path in losses.iterdir()}, support.metrics(folder),
-                                     {path.name: path.read_bytes() for path in (folder / "checkpoint").iterdir()}))
-                    self.assertTrue(any((self.work / f"{folder.name}-hidden").iterdir()))
-                    self.assertEqual(len(list((self.work / f"{folder.name}-grads").iterdir())), 3)
+                        support.run("qrun", "train", *common, "--out", folder, "--steps", 3, "--lr", 1e-3,
+                                    "--micro-batches", micro_batches, *(["--dump-grads", grads] if dump else []))
+                        files = [{path.name: path.read_bytes() for path in place.iterdir()}
+                                 for place in (losses, folder / "checkpoint")]
+                        runs.append((loss, files[0], support.metrics(folder), files[1]))
+                    self.assertTrue(any(hidden.iterdir()))
+                    self.assertEqual(len(list(grads.iterdir())), 3)
                     for what, without, with_dumps in zip(("loss", "losses", "metrics", "checkpoint"), *runs):
                         self.assertEqual(without, with_dumps, what)
 

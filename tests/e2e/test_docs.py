@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""docs/reading-a-dump.md is true: its commands run as they stand, one after the other, and what it shows as a command's output (or as a part of
-a dump) is there in that order, up to blanks and what it leaves out with `...`."""
+"""docs/reading-a-dump.md is true: its commands run as they stand, one after the other, and what it shows as a command's
+output (or as a part of a dump) is there in that order, up to blanks and what it leaves out with `...`."""
 import os
 import subprocess
 import unittest
@@ -11,11 +11,13 @@ PAGE = support.ROOT / "docs" / "reading-a-dump.md"
 
 
 # What the page shows to fail, by how the commands begin; all others succeed.
-FAILING = ("qcc build missed.mlir -o missed.qprog ", "qcc build wrong.mlir -o wrong.qprog ", "qcc build qwen.mlir -o none.qprog ")
+FAILING = ("qcc build missed.mlir -o missed.qprog ", "qcc build wrong.mlir -o wrong.qprog ",
+           "qcc build qwen.mlir -o none.qprog ")
 
 
 def read_page():
-    """Its commands, and what it shows in fences: commands before it, whether it is a part of a dump, first line's number, lines."""
+    """Its commands, and what it shows in fences: commands before it, whether it is a part of a dump, first line's
+    number, lines."""
     commands, shown, fence = [], [], None
     for number, line in enumerate(PAGE.read_text().splitlines(), 1):
         if line.startswith("```"):
@@ -30,7 +32,8 @@ def read_page():
 
 
 def first_missing(text, lines):
-    """The index of the first line that does not follow those before it in the text, up to blanks and what `...` stands for; None if all are there."""
+    """The index of the first line that does not follow those before it in the text, up to blanks and what `...` stands
+    for; None if all are there."""
     position = 0
     for index, line in enumerate(lines):
         if "epoch" in line or "_ms" in line:
@@ -56,7 +59,8 @@ class ReadingADump(support.TestCase):
         environment = dict(os.environ, PATH=f"{support.BIN}:{os.environ['PATH']}")
         outputs, failed = ["", ""], set()
         for command in commands[2:]:
-            done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             expected = [begin for begin in FAILING if command.startswith(begin)]
             failed.update(expected)
             self.assertEqual(done.returncode, 1 if expected else 0, f"{command}\n{done.stdout}")
@@ -68,7 +72,8 @@ class ReadingADump(support.TestCase):
             missing = [first_missing(text, lines) for text in (dumps if is_dump else outputs[:before])]
             if None not in missing:
                 index = max(missing)
-                self.fail(f"{PAGE.name}:{begin + index}: in no {'dump' if is_dump else 'output of one command'} behind the lines before it: {lines[index]}")
+                where = "dump" if is_dump else "output of one command"
+                self.fail(f"{PAGE.name}:{begin + index}: in no {where} behind the lines before it: {lines[index]}")
 
 
 if __name__ == "__main__":

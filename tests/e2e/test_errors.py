@@ -32,7 +32,8 @@ class Errors(support.TestCase):
 
     def test_bucket_that_was_not_built(self):
         program, packed = self.build(CASE, "64"), self.packed([80, 20], 100)
-        self.assert_fails(1, r"packed: the program \S+model\.qprog has no bucket for all of its rows: build it with --buckets 100x2x100x100\n",
+        self.assert_fails(1, r"packed: the program \S+model\.qprog has no bucket for all of its rows: "
+                             r"build it with --buckets 100x2x100x100\n",
                           *self.train(program, packed, "--no-compile"))
 
     def test_missing_bucket_is_compiled(self):
@@ -43,26 +44,29 @@ class Errors(support.TestCase):
     def test_vocabulary(self):
         vocab = support.vocabulary(CASE) + 1
         program, packed = self.build(CASE, "64"), self.packed([64], 64, vocab=vocab)
-        self.assert_fails(1, rf"packed: its tokenizer has {vocab} ids, more than the model's vocabulary of {vocab - 1} \(\S+model\.qprog\)\n",
+        self.assert_fails(1, rf"packed: its tokenizer has {vocab} ids, more than the model's vocabulary of {vocab - 1} "
+                             r"\(\S+model\.qprog\)\n",
                           *self.train(program, packed))
 
     def test_nothing_trained(self):
         program, packed = self.build(CASE, "64"), self.packed([64], 64, trained=0)
-        self.assert_fails(1, r"packed: step 1: none of its rows \(0\) has a trained token\n", *self.train(program, packed))
+        self.assert_fails(1, r"packed: step 1: none of its rows \(0\) has a trained token\n",
+                          *self.train(program, packed))
 
     def test_out_is_not_empty(self):
         program, packed = self.build(CASE, "64"), self.packed([64], 64)
         (self.work / "run").mkdir()
         (self.work / "run" / "precious").write_text("mine")
-        self.assert_fails(2, r"error: \S+/run: expected a new or empty directory, but it holds 'precious'\n", *self.train(program, packed))
+        self.assert_fails(2, r"error: \S+/run: expected a new or empty directory, but it holds 'precious'\n",
+                          *self.train(program, packed))
         self.assertEqual((self.work / "run" / "precious").read_text(), "mine")
 
     def test_weights_of_another_model(self):
         program, packed = self.build(CASE, "64"), self.packed([64], 64)
         arguments = self.train(program, packed)
         arguments[arguments.index("--weights") + 1] = support.GOLDEN / "tiny_untied"
-        self.assert_fails(1, r"tiny_untied/model\.safetensors: tensor 'model\.layers\.0\.linear_attn\.in_proj_qkv\.weight': expected the shape \[256, 64\], "
-                          r"got f32\[160, 64\]\n", *arguments)
+        self.assert_fails(1, r"tiny_untied/model\.safetensors: tensor "
+                             r"'model\.layers\.0\.linear_attn\.in_proj_qkv\.weight': expected the shape \[256, 64\], got f32\[160, 64\]\n", *arguments)
 
     def test_tied_flag(self):
         """At the root, nested, and absent: a checkpoint without a head is fine only where the two are tied."""
