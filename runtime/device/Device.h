@@ -45,7 +45,8 @@ struct ExecutionTimes {
 class Executable {
 public:
   virtual ~Executable() = default;
-  /// Runs the entry once and waits for it. Allocates nothing (but with an observer).
+  /// Runs the entry once and waits for it. Allocates nothing (but with an observer, and what oneDNN takes for the
+  /// length of a product: Session.h).
   virtual Status run(Observer *observer = nullptr) = 0;
   /// Runs the entry again and again, for about `seconds` each way of looking at it. What it updates (weights, moments)
   /// changes each time, and the arena's contents are lost.

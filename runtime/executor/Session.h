@@ -70,8 +70,9 @@ public:
   /// The scalars of the runs that follow: 1 / (trained tokens of the step), the optimizer's numbers, the seed of
   /// stochastic rounding.
   void setScalars(float inverseTokens, const Hyperparameters &hyper, int64_t seed);
-  /// Runs the entry of this kind for the batch's bucket (Apply: for no batch). Allocates nothing without an observer.
-  /// InvalidUsage if there is no such entry.
+  /// Runs the entry of this kind for the batch's bucket (Apply: for no batch). InvalidUsage if there is no such entry.
+  /// Without an observer it allocates nothing, with one exception: within a matrix product on the CPU oneDNN takes a
+  /// buffer of at most 4 MiB a thread (and for native bf16 products some small tables) and gives it back.
   StatusOr<RunResult> run(EntryKind kind, Observer *observer = nullptr);
 
   /// Times of the entry of this kind for the batch's bucket (Executable::time). Weights and state change.

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The choices of a build and of a run: what must not change the numbers, and what may."""
+import math
 import re
+import shutil
 import unittest
 
 import support
+import tensors
 
 CASE = "tiny_untied"
 LENGTHS = [70, 5, 121]
@@ -88,16 +91,45 @@ class Choices(support.TestCase):
         self.assert_fails(2, "lrr", "qrun", "train", "--config", config, "--program", "p", "--data", "d", "--out", "o")
 
     def test_non_finite_gradients_update_nothing(self):
-        """A step whose gradients are not finite is reported, counted, and changes no weight."""
-        program = self.build(CASE, str(sum(LENGTHS)))
-        out = self.work / "out"
-        support.run("qrun", "train", "--program", program, "--data", self.packed, "--weights", support.GOLDEN / CASE,
-                    "--out", out, "--steps", 6, "--lr", 1e30, "--schedule", "constant", "--warmup", 0)
-        lines = support.metrics(out)
-        skipped = [line["skipped"] for line in lines]
-        self.assertIn(True, skipped)
-        self.assertFalse(skipped[0])
-        self.assertIsNone(lines[skipped.index(True)]["grad_norm"])
+        """A step whose gradients are not finite is reported, counted, and changes nothing: the run that ends with it
+        has the weights of the run that ends before it, and the run that goes on has the weights of one that never saw its
+        row, so that no moment and no counter of the optimizer has changed either."""
+        vocab = support.vocabulary(CASE)
+        poisoned = vocab - 1  # a token whose embedding is not a number; only the row `bad` has it
+        source = self.work / "source"
+        shutil.copytree(support.GOLDEN / CASE, source)
+        weights = tensors.read(source / "model.safetensors")
+        _, (_, width), values = weights["model.embed_tokens.weight"]
+        values[poisoned * width : (poisoned + 1) * width] = type(values)(values.typecode, [math.nan] * width)
+        tensors.write(source / "model.safetensors", weights)
+        first, second, bad = (support.random_documents(seed, LENGTHS, poisoned) for seed in (1, 2, 3))
+        bad[1][0][2] = poisoned
+
+        for dtype in ("f32", "bf16"):
+            program = self.build(CASE, str(sum(LENGTHS)), dtype=dtype, name=dtype)
+
+            def run(name, *rows):
+                packed, out = self.work / f"{dtype}-{name}-packed", self.work / f"{dtype}-{name}"
+                support.write_packed(packed, rows, sum(LENGTHS), vocab)
+                printed = support.run("qrun", "train", "--program", program, "--data", packed, "--weights", source,
+                                      "--out", out, "--no-shuffle", "--epochs", 1, "--micro-batches", 1, "--lr", 1e-3,
+                                      "--schedule", "constant", "--warmup", 0, "--weight-decay", 0.1)
+                return printed, support.metrics(out), (out / "checkpoint" / "model.safetensors").read_bytes()
+
+            with self.subTest(dtype):
+                _, _, before = run("before", first)
+                printed, lines, after = run("after", first, bad)
+                self.assertIn("; 1 step changed nothing, the gradients were not finite", printed)
+                self.assertEqual([line["skipped"] for line in lines], [False, True])
+                self.assertIsNone(lines[1]["grad_norm"])
+                self.assertEqual(before, after)
+                _, lines, skipping = run("skipping", first, bad, second)
+                _, expected, without = run("without", first, second)
+                self.assertEqual([line["skipped"] for line in lines], [False, True, False])
+                self.assertEqual(lines[2]["loss"], expected[1]["loss"])
+                self.assertEqual(lines[2]["grad_norm"], expected[1]["grad_norm"])
+                self.assertEqual(skipping, without)
+                self.assertNotEqual(skipping, before)
 
 
 if __name__ == "__main__":

@@ -155,7 +155,9 @@ private:
 class CpuDevice final : public Device {
 public:
   explicit CpuDevice(const CpuDeviceOptions &options)
-      : threads_(options.threads > 0 ? options.threads : processorCount()), poison_(options.poison) {}
+      : threads_(options.threads > 0 ? options.threads : processorCount()), poison_(options.poison) {
+    prepareThreads(threads_);
+  }
 
   std::string description() const override { return "cpu, " + cpuDescription(threads_.size()); }
   std::string bf16Description() const override { return cpuBf16Description(); }

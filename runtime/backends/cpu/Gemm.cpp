@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -283,6 +284,18 @@ Bf16Mode bf16Mode() { return modeSetting(); }
 void setBf16Mode(Bf16Mode mode) {
   assert((mode == Bf16Mode::Widened || nativeBf16Supported()) && "this processor has no bf16 products");
   modeSetting() = mode;
+}
+
+void prepareThreads(ThreadPool &threads) {
+  std::atomic<int> arrived{0};
+  threads.forEach(threads.size(), [&](int64_t, int) {
+    makeSequential();
+    stream();
+    // A thread that waits takes no second task: each gets one.
+    ++arrived;
+    while (arrived < threads.size())
+      std::this_thread::yield();
+  });
 }
 
 static bool isNative(const Shape &shape) { return shape.bf16 && bf16Mode() == Bf16Mode::Native; }

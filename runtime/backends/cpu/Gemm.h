@@ -28,7 +28,12 @@ Bf16Mode bf16Mode();
 /// Between calls only: scratch sizes depend on it. Native must be supported.
 void setBf16Mode(Bf16Mode mode);
 
-/// Makes what `gemm` keeps for calls of this shape (data is not read), so that the call itself allocates nothing.
+/// Makes what products keep for each thread of the pool.
+void prepareThreads(ThreadPool &threads);
+
+/// Makes what `gemm` keeps for calls of this shape (data is not read). After this and prepareThreads() a call allocates
+/// nothing itself. oneDNN does: for each tile it takes a buffer for parts of the operands, and with Native some small
+/// tables, and gives them back before the tile is done (tests/unit/runtime/executor/AllocationTest.cpp bounds both).
 void prepareGemm(const GemmCall &call);
 
 /// For the line at start-up: "2 threads, AVX-512".
