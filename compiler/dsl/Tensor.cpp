@@ -47,13 +47,15 @@ void Graph::tag(Operation *op) {
     op->setAttr(qt::kScopeAttr, builder_.getStringAttr(scope_));
 }
 
-Tensor Graph::parameter(StringRef name, Shape shape, Type elementType, qt::InitAttr init, ArrayRef<std::string> names) {
+Tensor Graph::parameter(StringRef name, Shape shape, Type elementType, qt::InitAttr init, ArrayRef<std::string> names,
+                        ArrayRef<StringRef> tied) {
   auto type = RankedTensorType::get(shape, elementType);
   if (!module_->lookupSymbol(name)) {
     OpBuilder::InsertionGuard guard(builder_);
     builder_.setInsertionPoint(func_);
     SmallVector<StringRef> refs(names.begin(), names.end());
-    qt::ParameterOp::create(builder_, loc(), name, type, init, builder_.getStrArrayAttr(refs), /*frozen=*/false);
+    qt::ParameterOp::create(builder_, loc(), name, type, init, builder_.getStrArrayAttr(refs), /*frozen=*/false,
+                            tied.empty() ? ArrayAttr() : builder_.getStrArrayAttr(tied));
   }
   return {this, create<qt::ReadOp>(type, name).getValue()};
 }

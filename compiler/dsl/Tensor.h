@@ -68,9 +68,10 @@ public:
   mlir::Value labels() const { return labels_; }
   Documents documents() const { return documents_; }
 
-  /// Declares a parameter, once a name, and reads it. `names`: what a checkpoint may call it, the preferred name first.
+  /// Declares a parameter, once a name, and reads it. `names`: what a checkpoint may call it, the preferred name first;
+  /// `tied`: under which names it may hold the same values once more.
   Tensor parameter(llvm::StringRef name, Shape shape, mlir::Type elementType, qt::InitAttr init,
-                   llvm::ArrayRef<std::string> names);
+                   llvm::ArrayRef<std::string> names, llvm::ArrayRef<llvm::StringRef> tied = {});
 
   /// Names a tensor in the program's debug table.
   void watch(Tensor x, llvm::StringRef name);

@@ -125,6 +125,9 @@ private:
       program_.options.push_back(("states=" + stringifyEnum(states.getValue())).str());
     program_.model_config = config.getValue().str();
     program_.vocabulary = vocabulary.getInt();
+    if (auto prefixes = module_->getAttrOfType<ArrayAttr>(qt::kOtherTensorsAttr))
+      for (auto prefix : prefixes.getAsRange<StringAttr>())
+        program_.other_tensors.push_back(prefix.getValue().str());
     return success();
   }
 
@@ -148,6 +151,9 @@ private:
       out.shape.assign(type.getShape().begin(), type.getShape().end());
       for (Attribute name : parameter.getNames())
         out.checkpoint_names.push_back(cast<StringAttr>(name).getValue().str());
+      if (std::optional<ArrayAttr> tied = parameter.getTied())
+        for (auto name : tied->getAsRange<StringAttr>())
+          out.tied_names.push_back(name.getValue().str());
       out.init = static_cast<fb::InitKind>(parameter.getInit().getKind());
       out.init_a = parameter.getInit().getA().convertToDouble();
       out.init_b = parameter.getInit().getB().convertToDouble();

@@ -51,6 +51,7 @@ constexpr llvm::StringLiteral kRematAttr = "qt.remat";
 constexpr llvm::StringLiteral kTargetAttr = "qt.target";
 constexpr llvm::StringLiteral kModelConfigAttr = "qt.model_config";
 constexpr llvm::StringLiteral kVocabularyAttr = "qt.vocabulary";
+constexpr llvm::StringLiteral kOtherTensorsAttr = "qt.other_tensors";
 
 } // namespace qt
 

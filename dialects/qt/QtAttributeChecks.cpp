@@ -15,6 +15,15 @@ LogicalResult QtDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     return op->emitOpError("expected ") << name << " to be a string, got " << attribute.getValue();
   if (name == kPhaseAttr && !isa<PhaseAttr>(attribute.getValue()))
     return op->emitOpError("expected ") << name << " to be a #qt.phase, got " << attribute.getValue();
+  if (name == kOtherTensorsAttr) {
+    auto prefixes = dyn_cast<ArrayAttr>(attribute.getValue());
+    if (!prefixes || !llvm::all_of(prefixes, [](Attribute prefix) {
+          auto text = dyn_cast<StringAttr>(prefix);
+          return text && !text.empty();
+        }))
+      return op->emitOpError("expected ")
+             << name << " to be an array of strings that are not empty, got " << attribute.getValue();
+  }
   if (name == kEntryAttr) {
     if (!isa<EntryKindAttr>(attribute.getValue()))
       return op->emitOpError("expected ") << name << " to be a #qt.entry, got " << attribute.getValue();

@@ -13,11 +13,13 @@ def Qt_ParameterOp : Qt_Op<"parameter", [Symbol]> {
     ```mlir
     qt.parameter @layers.0.mlp.up_proj.weight : tensor<160x64xbf16> init <normal, 0.0, 0.02> names ["model.layers.0.mlp.up_proj.weight"]
     ```
-    `names` are the names a checkpoint may hold it under, the preferred one (for export from scratch) first. A `frozen` parameter is not trained.
-    Weight decay applies to parameters of two or more dimensions.
+    `names` are the names a checkpoint may hold it under, the preferred one (for export from scratch) first. `tied` are
+    names under which a checkpoint may hold the same values once more. A `frozen` parameter is not trained. Weight decay
+    applies to parameters of two or more dimensions.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Qt_Tensor>:$type, Qt_InitAttr:$init, StrArrayAttr:$names, UnitAttr:$frozen);
-  let assemblyFormat = "$sym_name `:` $type (`frozen` $frozen^)? `init` $init `names` $names attr-dict";
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Qt_Tensor>:$type, Qt_InitAttr:$init, StrArrayAttr:$names, UnitAttr:$frozen,
+                       OptionalAttr<StrArrayAttr>:$tied);
+  let assemblyFormat = "$sym_name `:` $type (`frozen` $frozen^)? `init` $init `names` $names (`tied` $tied^)? attr-dict";
   let hasVerifier = 1;
 }
 

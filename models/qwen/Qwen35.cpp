@@ -162,6 +162,7 @@ OwningOpRef<ModuleOp> buildModel(MLIRContext &context, const Config &config) {
   OwningOpRef<ModuleOp> module = graph.finish(loss);
   (*module)->setAttr(qt::kModelConfigAttr, StringAttr::get(&context, toHuggingFace(config).dump()));
   (*module)->setAttr(qt::kVocabularyAttr, IntegerAttr::get(IntegerType::get(&context, 64), config.vocabulary));
+  (*module)->setAttr(qt::kOtherTensorsAttr, graph.builder().getStrArrayAttr(Weights::otherTensors()));
   return module;
 }
 

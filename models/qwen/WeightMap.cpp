@@ -5,7 +5,8 @@ using namespace mlir;
 
 namespace qcc::qwen {
 
-static constexpr llvm::StringLiteral kHead = "lm_head.weight";
+static constexpr StringRef kHead = "lm_head.weight";
+static constexpr StringRef kHeadNames[] = {kHead};
 
 Type Weights::storage() {
   OpBuilder &builder = graph_.builder();
@@ -16,7 +17,13 @@ qt::InitAttr Weights::init(qt::InitKind kind, double a, double b) {
   return qt::InitAttr::get(&graph_.context(), kind, a, b);
 }
 
-dsl::Tensor Weights::declare(const Twine &name, dsl::Shape shape, Type type, qt::InitAttr init) {
+ArrayRef<StringRef> Weights::otherTensors() {
+  static constexpr StringRef kPrefixes[] = {"mtp.", "model.visual."};
+  return kPrefixes;
+}
+
+dsl::Tensor Weights::declare(const Twine &name, dsl::Shape shape, Type type, qt::InitAttr init,
+                             ArrayRef<StringRef> tied) {
   std::string symbol = name.str();
   // Text-only checkpoints say `model.`, published ones `model.language_model.`; the head is at the top of both.
   SmallVector<std::string> names;
@@ -24,14 +31,20 @@ dsl::Tensor Weights::declare(const Twine &name, dsl::Shape shape, Type type, qt:
     names = {symbol};
   else
     names = {"model." + symbol, "model.language_model." + symbol};
-  return graph_.parameter(symbol, shape, type, init, names);
+  return graph_.parameter(symbol, shape, type, init, names, tied);
 }
 
 dsl::Tensor Weights::projection(const Twine &name, int64_t out, int64_t in) {
   return declare(name, {out, in}, storage(), init(qt::InitKind::Normal, 0, config_.initializerRange));
 }
 
-dsl::Tensor Weights::embedding() { return projection("embed_tokens.weight", config_.vocabulary, config_.hidden); }
+dsl::Tensor Weights::embedding() {
+  ArrayRef<StringRef> tied;
+  if (config_.tied)
+    tied = kHeadNames;
+  return declare("embed_tokens.weight", {config_.vocabulary, config_.hidden}, storage(),
+                 init(qt::InitKind::Normal, 0, config_.initializerRange), tied);
+}
 
 dsl::Tensor Weights::head() {
   return config_.tied ? embedding() : projection(kHead, config_.vocabulary, config_.hidden);

@@ -15,7 +15,10 @@ class Weights {
 public:
   Weights(dsl::Graph &graph, const Config &config) : graph_(graph), config_(config) {}
 
-  /// [vocabulary, hidden]; also the head's weight where the two are tied.
+  /// Beginnings of the names of what a published checkpoint has beside the text model: draft and vision parts.
+  static llvm::ArrayRef<llvm::StringRef> otherTensors();
+
+  /// [vocabulary, hidden]; also the head's weight where the two are tied: then a checkpoint may have it twice.
   dsl::Tensor embedding();
   dsl::Tensor head();
   /// A projection, [out, in], normally distributed.
@@ -34,7 +37,8 @@ public:
 private:
   mlir::Type storage();
   qt::InitAttr init(qt::InitKind kind, double a = 0, double b = 0);
-  dsl::Tensor declare(const llvm::Twine &name, dsl::Shape shape, mlir::Type type, qt::InitAttr init);
+  dsl::Tensor declare(const llvm::Twine &name, dsl::Shape shape, mlir::Type type, qt::InitAttr init,
+                      llvm::ArrayRef<llvm::StringRef> tied = {});
 
   dsl::Graph &graph_;
   const Config &config_;

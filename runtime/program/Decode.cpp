@@ -148,6 +148,12 @@ private:
     program_.model_ = {file_.model()->data(), file_.model()->size()};
     for (const flatbuffers::String *option : *file_.options())
       program_.options_.push_back(option->str());
+    if (file_.other_tensors())
+      for (const flatbuffers::String *prefix : *file_.other_tensors()) {
+        if (prefix->size() == 0)
+          return fail("other_tensors: expected beginnings of names, got ''");
+        program_.otherTensors_.push_back(prefix->str());
+      }
     program_.vocabulary_ = file_.vocabulary();
     if (program_.vocabulary_ < 1 || program_.vocabulary_ > BucketShape::kMaxTokens)
       return fail("vocabulary: expected 1 to {}, got {}", BucketShape::kMaxTokens, program_.vocabulary_);
@@ -197,6 +203,9 @@ private:
         return fail("{}: expected 1 to 8 checkpoint names, got {}", where, given.checkpoint_names()->size());
       for (const flatbuffers::String *name : *given.checkpoint_names())
         parameter.checkpointNames.push_back(name->str());
+      if (given.tied_names())
+        for (const flatbuffers::String *name : *given.tied_names())
+          parameter.tiedNames.push_back(name->str());
       if (given.init() > fb::InitKind_MAX)
         return fail("{}: unknown initial value {}", where, static_cast<int>(given.init()));
       parameter.init = static_cast<InitKind>(given.init());

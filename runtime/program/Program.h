@@ -142,6 +142,8 @@ struct Parameter {
   int64_t elements = 0;
   /// Names a checkpoint may hold it under, the preferred one first.
   std::vector<std::string> checkpointNames;
+  /// Names under which a checkpoint may hold the same values once more, as a head tied to the embedding.
+  std::vector<std::string> tiedNames;
   InitKind init = InitKind::Zeros;
   /// Normal: mean and standard deviation. LogUniform: the bounds of the uniform number whose logarithm it is.
   double initA = 0, initB = 0;
@@ -184,6 +186,8 @@ public:
   std::string_view target() const { return target_; }
   /// The options of the build, `key=value`, sorted.
   const std::vector<std::string> &options() const { return options_; }
+  /// Beginnings of the names of tensors that a checkpoint may have beside the model.
+  const std::vector<std::string> &otherTensors() const { return otherTensors_; }
   /// The module before it was specialised to buckets, as MLIR bytecode.
   std::span<const uint8_t> model() const { return model_; }
   /// JSON text.
@@ -220,7 +224,7 @@ private:
   std::vector<uint8_t> memory_;
   ProgramVersion version_{};
   std::string_view producer_, target_, modelConfig_;
-  std::vector<std::string> options_;
+  std::vector<std::string> options_, otherTensors_;
   std::span<const uint8_t> model_;
   int64_t vocabulary_ = 0;
   std::vector<Parameter> parameters_;

@@ -147,6 +147,8 @@ Status verifyParameters(const Program &program) {
     QRT_RETURN_IF_ERROR(unique(names, parameter.name, "parameter"));
     for (const std::string &name : parameter.checkpointNames)
       QRT_RETURN_IF_ERROR(unique(checkpointNames, name, "checkpoint name"));
+    for (const std::string &name : parameter.tiedNames)
+      QRT_RETURN_IF_ERROR(unique(checkpointNames, name, "checkpoint name"));
     QRT_RETURN_IF_ERROR(verifyFormats(program, parameter));
   }
   std::vector<bool> packed(program.parameters().size());

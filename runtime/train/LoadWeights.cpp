@@ -6,15 +6,11 @@
 #include "runtime/train/Initialize.h"
 
 #include <algorithm>
+#include <set>
 
 namespace qrt {
 
 namespace {
-
-/// The names of Hugging Face's causal language models that have a meaning here.
-constexpr std::string_view kHead = "lm_head.weight", kEmbedding = "embed_tokens.weight";
-/// Parts of a published checkpoint beside the text model, whatever prefix that has.
-constexpr std::string_view kOtherParts[] = {"mtp.", "model.visual."};
 
 /// The longest common beginning of the names that ends with a dot; of a single name, all before its last dot but one.
 std::string commonPrefix(const std::vector<std::string> &names) {
@@ -28,6 +24,9 @@ std::string commonPrefix(const std::vector<std::string> &names) {
   size_t dot = prefix.rfind('.');
   return std::string(prefix.substr(0, dot == std::string_view::npos ? 0 : dot + 1));
 }
+
+/// "lm_head." of "lm_head.weight": the module of a tensor.
+std::string_view moduleOf(std::string_view tensor) { return tensor.substr(0, tensor.rfind('.') + 1); }
 
 } // namespace
 
@@ -75,48 +74,48 @@ Status WeightSource::matchParameter(const Parameter &parameter) {
   return Status();
 }
 
-Status WeightSource::matchHead(const Program &program) {
-  std::optional<TensorView> head = checkpoint_.find(std::string(kHead));
-  if (!head || parameterOf_.contains(std::string(kHead)))
-    return Status();
-  for (size_t i = 0; i < program.parameters().size(); ++i) {
-    if (program.parameters()[i].name != kEmbedding)
+Status WeightSource::matchTied(size_t index, const Parameter &parameter) {
+  TensorView own = *checkpoint_.find(tensorOf_[index]);
+  for (const std::string &name : parameter.tiedNames) {
+    std::optional<TensorView> tied = checkpoint_.find(name);
+    if (!tied)
       continue;
-    TensorView embedding = *checkpoint_.find(tensorOf_[i]);
-    if (head->spec->dtype != embedding.spec->dtype || head->spec->shape != embedding.spec->shape)
-      return error(StatusCode::InvalidData,
-                   "{}: tensor '{}': the model's head is tied to its embedding, {}, so {} is expected, got {}",
-                   place(std::string(kHead)), kHead, quoteForMessage(tensorOf_[i]), printType(*embedding.spec),
-                   printType(*head->spec));
-    auto differ = std::mismatch(head->bytes.begin(), head->bytes.end(), embedding.bytes.begin()).first;
-    if (differ != head->bytes.end())
-      return error(StatusCode::InvalidData,
-                   "{}: tensor '{}': the model's head is tied to its embedding, {}, but element {} differs: is "
-                   "tie_word_embeddings right?",
-                   place(std::string(kHead)), kHead, quoteForMessage(tensorOf_[i]),
-                   (differ - head->bytes.begin()) / byteSize(head->spec->dtype));
-    parameterOf_.emplace(kHead, static_cast<int64_t>(i));
-    return Status();
+    std::string what = fmt::format("{}: tensor {}: it is tied to {}", place(name), quoteForMessage(name),
+                                   quoteForMessage(tensorOf_[index]));
+    if (tied->spec->dtype != own.spec->dtype || tied->spec->shape != own.spec->shape)
+      return error(StatusCode::InvalidData, "{}, so {} is expected, got {}", what, printType(*own.spec),
+                   printType(*tied->spec));
+    auto differ = std::mismatch(tied->bytes.begin(), tied->bytes.end(), own.bytes.begin()).first;
+    if (differ != tied->bytes.end())
+      return error(StatusCode::InvalidData, "{}, but element {} differs: should the model's config tie the two?", what,
+                   (differ - tied->bytes.begin()) / byteSize(own.spec->dtype));
+    parameterOf_.emplace(name, static_cast<int64_t>(index));
   }
   return Status();
 }
 
 Status WeightSource::match(const Program &program) {
   std::vector<std::string> prefixed;
+  // Modules of tensors that all checkpoints call the same, as the head: no others belong there.
+  std::set<std::string_view> modules;
   for (const Parameter &parameter : program.parameters()) {
     QRT_RETURN_IF_ERROR(matchParameter(parameter));
-    // A parameter of one name, as the head, is at the top of all checkpoints.
     if (parameter.checkpointNames.size() > 1)
       prefixed.push_back(tensorOf_.back());
+    else
+      modules.insert(moduleOf(parameter.checkpointNames[0]));
+    for (const std::string &name : parameter.tiedNames)
+      modules.insert(moduleOf(name));
   }
-  QRT_RETURN_IF_ERROR(matchHead(program));
+  for (size_t i = 0; i < program.parameters().size(); ++i)
+    QRT_RETURN_IF_ERROR(matchTied(i, program.parameters()[i]));
   std::string prefix = commonPrefix(prefixed);
   for (const TensorSpec &spec : checkpoint_.tensors()) {
     if (parameterOf_.contains(spec.name))
       continue;
-    bool isOther = std::any_of(std::begin(kOtherParts), std::end(kOtherParts),
+    bool isOther = std::any_of(program.otherTensors().begin(), program.otherTensors().end(),
                                [&](std::string_view part) { return spec.name.starts_with(part); });
-    if (!isOther && (spec.name.starts_with(prefix) || spec.name.starts_with("lm_head.")))
+    if (!isOther && (spec.name.starts_with(prefix) || modules.contains(moduleOf(spec.name))))
       return error(StatusCode::InvalidData,
                    "{}: tensor {}, {}, is none of the model's: expected only its {} parameters under '{}'",
                    place(spec.name), quoteForMessage(spec.name), printType(spec), program.parameters().size(), prefix);

@@ -78,7 +78,9 @@ class Errors(support.TestCase):
             with self.subTest(name):
                 path = self.work / "config.json"
                 path.write_text(json.dumps(text))
-                self.assertEqual(support.run("qcc", "import", path).count("qt.parameter @lm_head.weight"), heads)
+                module = support.run("qcc", "import", path)
+                self.assertEqual(module.count("qt.parameter @lm_head.weight"), heads)
+                self.assertEqual(module.count('tied ["lm_head.weight"]'), 1 - heads)
 
     def test_untied_checkpoint_without_a_head(self):
         source = self.work / "source"

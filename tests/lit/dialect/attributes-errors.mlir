@@ -129,3 +129,13 @@ func.func @bucket_trained(%docs: !qt.segments<128, 4, 64, 129>) {
 
 // expected-error @below {{expected an initial value of kind zeros, ones, normal or log_uniform, got uniform}}
 qt.parameter @w : tensor<4xf32> init <uniform, 0.0, 1.0> names ["w"]
+
+// -----
+
+// expected-error @below {{'builtin.module' op expected qt.other_tensors to be an array of strings that are not empty, got "mtp."}}
+module attributes {qt.other_tensors = "mtp."} {}
+
+// -----
+
+// expected-error @below {{'builtin.module' op expected qt.other_tensors to be an array of strings that are not empty, got ["mtp.", ""]}}
+module attributes {qt.other_tensors = ["mtp.", ""]} {}

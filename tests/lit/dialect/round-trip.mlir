@@ -6,8 +6,8 @@
 
 // CHECK: qt.parameter @w : tensor<8x4xbf16> init <normal, 0.000000e+00, 2.000000e-02> names ["model.w", "w"]
 qt.parameter @w : tensor<8x4xbf16> init <normal, 0.0, 0.02> names ["model.w", "w"]
-// CHECK: qt.parameter @u : tensor<2x4xbf16> init <zeros> names ["u"]
-qt.parameter @u : tensor<2x4xbf16> init <zeros> names ["u"]
+// CHECK: qt.parameter @u : tensor<2x4xbf16> init <zeros> names ["u"] tied ["t", "v"]
+qt.parameter @u : tensor<2x4xbf16> init <zeros> names ["u"] tied ["t", "v"]
 // CHECK: qt.parameter @frozen : tensor<6xf32> frozen init <log_uniform, 1.000000e-02, 1.600000e+01> names ["f"]
 qt.parameter @frozen : tensor<6xf32> frozen init <log_uniform, 0.01, 16.0> names ["f"]
 // CHECK: qt.parameter_pack @pack [@w, @u] : tensor<10x4xbf16>

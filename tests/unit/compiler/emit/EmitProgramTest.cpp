@@ -26,6 +26,9 @@ protected:
     mlir::ParserConfig config(&context);
     module = mlir::parseSourceFile<mlir::ModuleOp>(QCC_SOURCE_DIR "/tests/lit/lower/step-entry.mlir", config);
     (*module)->setAttr(qt::kModelConfigAttr, mlir::StringAttr::get(&context, "{\"vocab_size\": 32}"));
+    (*module)->setAttr(qt::kOtherTensorsAttr, mlir::Builder(&context).getStrArrayAttr({"draft.", "vision."}));
+    module->lookupSymbol<qt::ParameterOp>("norm.weight")
+        .setTiedAttr(mlir::Builder(&context).getStrArrayAttr({"again"}));
     (*module)->setAttr(qt::kStatesAttr, qt::StateFormatAttr::get(&context, qt::StateFormat::F32));
     (*module)->setAttr(qt::kRematAttr, qt::RematPolicyAttr::get(&context, qt::RematPolicy::MemoryBound));
     (*module)->setAttr(qt::kPhaseAttr, qt::PhaseAttr::get(&context, qt::Phase::Planned));
@@ -58,6 +61,9 @@ TEST_F(EmitProgram, TheRuntimeAcceptsIt) {
   EXPECT_EQ(program.options(), (std::vector<std::string>{"remat=memory-bound", "states=f32"}));
   EXPECT_EQ(program.vocabulary(), 32);
   EXPECT_EQ(program.modelConfig(), "{\"vocab_size\": 32}");
+  EXPECT_EQ(program.otherTensors(), (std::vector<std::string>{"draft.", "vision."}));
+  EXPECT_EQ(program.findParameter("norm.weight")->tiedNames, (std::vector<std::string>{"again"}));
+  EXPECT_TRUE(program.findParameter("up.weight")->tiedNames.empty());
   EXPECT_EQ(program.stateBytes(), 5120);
   EXPECT_EQ(program.gradientBytes(), 1024);
   EXPECT_EQ(program.counters().offset, 4864);
@@ -144,6 +150,9 @@ TEST_F(EmitProgram, ReportsMemoryToTheByte) {
   EXPECT_EQ(state.moments, 2048);
   EXPECT_EQ(state.counters, 16);
   EXPECT_EQ(state.alignment, 224 + 240);
+  EXPECT_EQ(program.otherTensors(), (std::vector<std::string>{"draft.", "vision."}));
+  EXPECT_EQ(program.findParameter("norm.weight")->tiedNames, (std::vector<std::string>{"again"}));
+  EXPECT_TRUE(program.findParameter("up.weight")->tiedNames.empty());
   EXPECT_EQ(program.stateBytes(), 5120);
 
   std::vector<TransientPeak> peaks = findTransientPeaks(*module);

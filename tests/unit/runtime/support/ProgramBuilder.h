@@ -163,6 +163,7 @@ public:
     program.options = {"dtype=f32"};
     program.model = {1, 2, 3};
     program.model_config = "{}";
+    program.other_tensors = {"mtp.", "model.visual."};
     program.vocabulary = vocabulary;
     program.strings = {""};
     program.counters = buffer(Space::State, 2, DType::I64);

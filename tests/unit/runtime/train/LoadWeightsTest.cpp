@@ -102,7 +102,9 @@ TEST(LoadWeights, NamesWhatDoesNotFit) {
 Program tiedProgram() {
   TinyProgram tiny;
   for (auto &parameter : tiny.builder.program.parameters)
-    if (parameter->name == "lm_head.weight") {
+    if (parameter->name == "embed_tokens.weight")
+      parameter->tied_names = {"lm_head.weight"};
+    else if (parameter->name == "lm_head.weight") {
       parameter->name = "other.weight";
       parameter->checkpoint_names = {"model.language_model.other.weight", "model.other.weight"};
     }
@@ -123,8 +125,8 @@ TEST(LoadWeights, ATiedHeadEqualsTheEmbedding) {
     return WeightSource::open(program, directory.path());
   };
   EXPECT_ERROR(open(), StatusCode::InvalidData,
-               "tensor 'lm_head.weight': the model's head is tied to its embedding, "
-               "'model.language_model.embed_tokens.weight', but element 0 differs");
+               "tensor 'lm_head.weight': it is tied to 'model.language_model.embed_tokens.weight', but element 0 "
+               "differs");
   tensors[0] = tinyTensor("lm_head.weight", DType::F32, {23, 8});
   EXPECT_ERROR(open(), StatusCode::InvalidData, "so bf16[23, 8] is expected, got f32[23, 8]");
   tensors[0].spec.dtype = DType::BF16;
@@ -134,6 +136,10 @@ TEST(LoadWeights, ATiedHeadEqualsTheEmbedding) {
   EXPECT_EQ(source->parameterOf("lm_head.weight"), source->parameterOf("model.language_model.embed_tokens.weight"));
   tensors[0].bytes[101] ^= 1;
   EXPECT_ERROR(open(), StatusCode::InvalidData, "but element 50 differs");
+  tensors[0].bytes[101] ^= 1;
+  tensors.push_back(tinyTensor("lm_head.bias", DType::BF16, {23}));
+  EXPECT_ERROR(open(), StatusCode::InvalidData, "tensor 'lm_head.bias', bf16[23], is none of the model's");
+  tensors.pop_back();
   // And it need not be there.
   tensors.erase(tensors.begin());
   EXPECT_OK(open());
