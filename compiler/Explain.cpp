@@ -95,16 +95,6 @@ private:
   std::vector<Explanation::Missed> &missed_;
 };
 
-/// "layers.3" of "layers.3.mlp.up_proj", otherwise the first part of the scope; and the rest.
-std::pair<StringRef, StringRef> splitLayer(StringRef scope) {
-  auto [first, rest] = scope.split('.');
-  if (first != "layers")
-    return {first, rest};
-  StringRef number = rest.split('.').first;
-  size_t length = first.size() + 1 + number.size();
-  return {scope.take_front(length), scope.drop_front(length).ltrim('.')};
-}
-
 enum Pass { Forward, Backward, Update };
 
 struct Cost {
@@ -215,32 +205,32 @@ void printWrapped(llvm::raw_ostream &out, StringRef text, int column, int indent
   out << "\n";
 }
 
-/// "layers 0-2, 4, lm_head": the numbers of layers in ranges.
-std::string nameLayers(ArrayRef<StringRef> names) {
-  if (names.size() == 1)
-    return (names.front().empty() ? "without a scope" : names.front()).str();
+/// "layers 0-2, 4, lm_head": units of scopes, those of a series by their numbers in ranges.
+std::string nameUnits(ArrayRef<StringRef> units) {
+  if (units.size() == 1)
+    return (units.front().empty() ? "without a scope" : units.front()).str();
   std::string text;
   llvm::raw_string_ostream out(text);
-  bool inNumbers = false;
-  for (size_t i = 0; i < names.size();) {
-    auto numberOf = [&](size_t at) {
-      int number = -1;
-      StringRef name = at < names.size() ? names[at] : StringRef();
-      return name.consume_front("layers.") && !name.getAsInteger(10, number) ? number : -1;
-    };
-    out << (i > 0 ? ", " : "");
-    int from = numberOf(i), to = from;
-    if (from < 0) {
-      out << names[i++];
-      inNumbers = false;
+  StringRef series;
+  for (size_t i = 0; i < units.size();) {
+    ScopeParts first = splitScope(units[i++]);
+    out << (i > 1 ? ", " : "");
+    if (!first.number) {
+      out << first.unit;
+      series = {};
       continue;
     }
-    while (numberOf(++i) == to + 1)
+    unsigned to = *first.number;
+    while (i < units.size() && splitScope(units[i]).series == first.series && splitScope(units[i]).number == to + 1) {
       ++to;
-    out << (inNumbers ? "" : "layers ") << from;
-    if (to > from)
+      ++i;
+    }
+    if (first.series != series)
+      out << first.series << ' ';
+    out << *first.number;
+    if (to > *first.number)
       out << '-' << to;
-    inNumbers = true;
+    series = first.series;
   }
   return text;
 }
@@ -341,7 +331,7 @@ void printLayer(ArrayRef<StringRef> names, const Layer &layer, bool hasCosts, ll
     added += row.added;
     sum.add(row.costs);
   }
-  std::string title = nameLayers(names);
+  std::string title = nameUnits(names);
   if (layer.written) {
     title += ": written as " + qrt::countOf(layer.written, "op") + (names.size() > 1 ? " each" : "") + ", now " +
              std::to_string(ops - added);
@@ -411,7 +401,7 @@ void Explanation::begin(ModuleOp module) {
     return;
   module.walk([this](Operation *op) {
     if (StringRef scope = scopeOf(op); !scope.empty() && !isa<qt::ReadOp, qt::WatchOp, qt::YieldOp>(op))
-      ++written_[splitLayer(scope).first.str()];
+      ++written_[splitScope(scope).unit.str()];
   });
 }
 
@@ -428,9 +418,9 @@ void Explanation::print(ModuleOp module, llvm::raw_ostream &out) const {
     if (hasCosts ? !cost
                  : !isa<qt::QtDialect>(op.getDialect()) || isa<qt::ReadOp, qt::WatchOp, qt::ReshapeOp, qt::SplitOp>(op))
       continue;
-    auto [layer, place] = splitLayer(scopeOf(&op));
+    ScopeParts scope = splitScope(scopeOf(&op));
     auto [name, pass] = lineOf(&op);
-    auto [entry, isNew] = layers[layer].rows.try_emplace({place, name});
+    auto [entry, isNew] = layers[scope.unit].rows.try_emplace({scope.place, name});
     Row &row = entry->second;
     if (isNew)
       row.alone = withoutDialect(op.getName().getStringRef());
@@ -442,9 +432,9 @@ void Explanation::print(ModuleOp module, llvm::raw_ostream &out) const {
       row.notes.push_back("its kernel gives the loss and its gradients at once: all under backward");
   }
   for (const Formed &note : formed_) {
-    auto [layer, place] = splitLayer(note.scope);
-    auto &rows = layers[layer].rows;
-    auto row = rows.find({place, note.compound});
+    ScopeParts scope = splitScope(note.scope);
+    auto &rows = layers[scope.unit].rows;
+    auto row = rows.find({scope.place, note.compound});
     if (row == rows.end())
       continue;
     row->second.added += !note.why.empty();
@@ -453,8 +443,8 @@ void Explanation::print(ModuleOp module, llvm::raw_ostream &out) const {
       row->second.notes.insert(row->second.notes.begin(), text);
   }
   for (const Missed &note : missed_) {
-    auto [layer, place] = splitLayer(note.scope);
-    layers[layer].missed.push_back({place.str(), note.compound, note.reason});
+    ScopeParts scope = splitScope(note.scope);
+    layers[scope.unit].missed.push_back({scope.place.str(), note.compound, note.reason});
   }
   for (auto &[name, layer] : layers)
     if (auto written = written_.find(name.str()); written != written_.end())

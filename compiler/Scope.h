@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Handing on `qt.scope`, the part of the model that an op belongs to (a note for readers: no pass decides by it).
+// `qt.scope`, the part of the model that an op belongs to (a note for readers: no pass decides by it): how it is read
+// and handed on.
+//
+// A scope is a dotted name, from the whole to its parts: NAME ('.' NAME)*, written by the DSL's Scope. A NAME that is a
+// decimal number says which one of several alike: "layers.3.mlp" is `mlp` in number 3 of `layers`.
 #ifndef COMPILER_SCOPE_H
 #define COMPILER_SCOPE_H
 
@@ -9,6 +13,27 @@
 #include "llvm/ADT/SmallVector.h"
 
 namespace qcc {
+
+/// A scope, taken apart.
+struct ScopeParts {
+  /// What it is in: "layers.3" of "layers.3.mlp.up_proj", "lm_head" of "lm_head.loss".
+  llvm::StringRef unit;
+  /// Where in that: "mlp.up_proj", "loss", or nothing.
+  llvm::StringRef place;
+  /// Of a unit that is one of several: "layers" and 3. Otherwise empty.
+  llvm::StringRef series;
+  std::optional<unsigned> number;
+};
+
+inline ScopeParts splitScope(llvm::StringRef scope) {
+  auto [first, rest] = scope.split('.');
+  llvm::StringRef second = rest.split('.').first;
+  unsigned number;
+  if (second.getAsInteger(10, number))
+    return {first, rest, {}, std::nullopt};
+  size_t length = first.size() + 1 + second.size();
+  return {scope.take_front(length), scope.drop_front(length).ltrim('.'), first, number};
+}
 
 /// The scope of an op; empty if it has none.
 inline llvm::StringRef scopeOf(mlir::Operation *op) {
