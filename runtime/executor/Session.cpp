@@ -4,7 +4,7 @@
 #include "runtime/base/Digits.h"
 #include "runtime/base/IgnoredLabel.h"
 #include "runtime/data/Buckets.h"
-#include "runtime/executor/SegmentTable.h"
+#include "runtime/executor/FillSegmentTable.h"
 
 #include <algorithm>
 #include <cstring>

@@ -6,7 +6,7 @@
 #include "runtime/backends/cpu/CpuKernel.h"
 #include "runtime/backends/cpu/Gemm.h"
 #include "runtime/base/BFloat16.h"
-#include "runtime/executor/SegmentTable.h"
+#include "runtime/executor/FillSegmentTable.h"
 #include "tools/bench/Measure.h"
 
 #include <algorithm>

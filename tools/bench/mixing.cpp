@@ -7,7 +7,7 @@
 // Products with a document's first state, which is zero, are counted though the kernels leave them out: rows of short
 // documents may show more than the processor's peak.
 #include "runtime/backends/cpu/CpuKernel.h"
-#include "runtime/executor/SegmentTable.h"
+#include "runtime/executor/FillSegmentTable.h"
 #include "tools/bench/Measure.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/executor/SegmentTable.h"
+#include "runtime/executor/FillSegmentTable.h"
 
 #include "tests/unit/runtime/support/StatusMatchers.h"
 
@@ -22,7 +22,7 @@ std::vector<int32_t> part(const std::vector<int32_t> &table, int64_t begin, int6
   return {table.begin() + begin, table.begin() + begin + size};
 }
 
-TEST(SegmentTable, IsFilledAsDocumented) {
+TEST(FillSegmentTable, IsFilledAsDocumented) {
   BucketShape bucket{200, 4, 130, 5};
   SegmentLayout layout{bucket};
   // Documents of 65, 0 and 130 tokens, a tail of 5.
@@ -38,7 +38,7 @@ TEST(SegmentTable, IsFilledAsDocumented) {
   EXPECT_EQ(part(table, layout.trainedRows(), 5), (std::vector<int32_t>{3, 64, 190, -1, -1}));
 }
 
-TEST(SegmentTable, TakesTheExtremes) {
+TEST(FillSegmentTable, TakesTheExtremes) {
   // Nothing at all, one token a document, one document of everything.
   std::vector<int32_t> empty = fill({10, 2, 10, 1}, {0}, {});
   EXPECT_EQ(part(empty, 0, 5), (std::vector<int32_t>{0, 0, 0, 0, 0}));
@@ -53,7 +53,7 @@ TEST(SegmentTable, TakesTheExtremes) {
 }
 
 // Whatever the documents, the blocks of the table are those of its layout: nothing lies past a part's end.
-TEST(SegmentTable, BlocksFitTheirLayout) {
+TEST(FillSegmentTable, BlocksFitTheirLayout) {
   std::mt19937 random(5);
   for (int trial = 0; trial < 500; ++trial) {
     std::vector<int32_t> offsets{0};
@@ -81,7 +81,7 @@ TEST(SegmentTable, BlocksFitTheirLayout) {
   }
 }
 
-TEST(SegmentTable, RefusesWhatDoesNotFit) {
+TEST(FillSegmentTable, RefusesWhatDoesNotFit) {
   SegmentLayout layout{{100, 2, 60, 2}};
   std::vector<int32_t> table(static_cast<size_t>(layout.size()));
   auto attempt = [&](std::vector<int32_t> offsets, std::vector<int32_t> trained) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef RUNTIME_EXECUTOR_SEGMENTTABLE_H
-#define RUNTIME_EXECUTOR_SEGMENTTABLE_H
+#ifndef RUNTIME_EXECUTOR_FILLSEGMENTTABLE_H
+#define RUNTIME_EXECUTOR_FILLSEGMENTTABLE_H
 
 #include "runtime/base/SegmentTable.h"
 #include "runtime/base/Status.h"
@@ -18,4 +18,4 @@ Status fillSegmentTable(const SegmentLayout &layout, std::span<const int32_t> do
 
 } // namespace qrt
 
-#endif // RUNTIME_EXECUTOR_SEGMENTTABLE_H
+#endif // RUNTIME_EXECUTOR_FILLSEGMENTTABLE_H

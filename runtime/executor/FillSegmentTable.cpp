@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/executor/SegmentTable.h"
+#include "runtime/executor/FillSegmentTable.h"
 
 #include <algorithm>
 #include <cassert>
