@@ -2,6 +2,7 @@
 //
 // Verifiers, residuals and adjoints of the compound ops. What the shapes' letters mean is said in
 // runtime/kernels/catalog.def.
+#include "dialects/qt/GatedDeltaInputsShape.h"
 #include "dialects/qt/TypeChecks.h"
 #include "runtime/base/SegmentTable.h"
 
@@ -103,29 +104,7 @@ SmallVector<Value> QkNormRopeOp::buildAdjoint(OpBuilder &b, ValueRange cotangent
 //===----------------------------------------------------------------------===//
 
 LogicalResult GatedDeltaInputsOp::verify() {
-  if (failed(expectRank(*this, "qkv", getQkv(), 2)) || failed(expectRank(*this, "q", getQ(), 3)) ||
-      failed(expectRank(*this, "v", getV(), 3)) || failed(expectRank(*this, "conv_weight", getConvWeight(), 3)) ||
-      failed(expectTokens(*this, "qkv", getQkv(), getDocs().getType())))
-    return failure();
-  int64_t tokens = shapeOf(getQkv())[0], channels = shapeOf(getQkv())[1], taps = shapeOf(getConvWeight())[2];
-  int64_t heads = shapeOf(getV())[1];
-  Type element = elementTypeOf(getQkv()), wide = accumulatorType(element);
-  int64_t keyWidth = shapeOf(getQ())[1] * shapeOf(getQ())[2], valueWidth = heads * shapeOf(getV())[2];
-  if (channels != 2 * keyWidth + valueWidth)
-    return emitOpError("expected qkv to have the channels of q, k and v, 2 * ")
-           << keyWidth << " + " << valueWidth << ", got " << channels;
-  if (failed(expectType(*this, "q", getQ(), {tokens, shapeOf(getQ())[1], shapeOf(getQ())[2]}, element)) ||
-      failed(expectType(*this, "k", getK(), getQ().getType())) ||
-      failed(expectType(*this, "v", getV(), {tokens, heads, shapeOf(getV())[2]}, element)) ||
-      failed(expectType(*this, "b", getB(), {tokens, heads}, element)) ||
-      failed(expectType(*this, "a", getA(), {tokens, heads}, element)) ||
-      failed(expectWeight(*this, "conv_weight", getConvWeight(), {channels, 1, taps}, element)) ||
-      failed(expectWeight(*this, "a_log", getALog(), heads, element)) ||
-      failed(expectWeight(*this, "dt_bias", getDtBias(), heads, element)) ||
-      failed(expectType(*this, "g", getG(), {tokens, heads}, wide)) ||
-      failed(expectWeight(*this, "beta", getBeta(), {tokens, heads}, element)))
-    return failure();
-  return expectEps(*this, getEps());
+  return verifyGatedDeltaInputs(*this, {getQ(), getK(), getV(), getG(), getBeta()}, /*prefix=*/"");
 }
 
 SmallVector<Value> GatedDeltaInputsOp::buildAdjoint(OpBuilder &b, ValueRange cotangents) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Verifiers of the gradient ops: a cotangent has the type of its value, a weight gradient the weight's shape.
+#include "dialects/qt/GatedDeltaInputsShape.h"
 #include "dialects/qt/TypeChecks.h"
 #include "runtime/base/SegmentTable.h"
 
@@ -117,36 +118,15 @@ LogicalResult QkNormRopeGradOp::verify() {
 }
 
 LogicalResult GatedDeltaInputsGradOp::verify() {
-  if (failed(expectRank(*this, "qkv", getQkv(), 2)) || failed(expectRank(*this, "dq", getDq(), 3)) ||
-      failed(expectRank(*this, "dv", getDv(), 3)) || failed(expectRank(*this, "conv_weight", getConvWeight(), 3)) ||
-      failed(expectTokens(*this, "qkv", getQkv(), getDocs().getType())))
-    return failure();
-  int64_t tokens = shapeOf(getQkv())[0], channels = shapeOf(getQkv())[1], taps = shapeOf(getConvWeight())[2];
-  int64_t heads = shapeOf(getDv())[1];
-  Type element = elementTypeOf(getQkv()), wide = accumulatorType(element);
-  int64_t keyWidth = shapeOf(getDq())[1] * shapeOf(getDq())[2], valueWidth = heads * shapeOf(getDv())[2];
-  if (channels != 2 * keyWidth + valueWidth)
-    return emitOpError("expected qkv to have the channels of dq, dk and dv, 2 * ")
-           << keyWidth << " + " << valueWidth << ", got " << channels;
-  if (failed(expectType(*this, "b", getB(), {tokens, heads}, element)) ||
-      failed(expectType(*this, "a", getA(), {tokens, heads}, element)) ||
-      failed(expectWeight(*this, "conv_weight", getConvWeight(), {channels, 1, taps}, element)) ||
-      failed(expectWeight(*this, "a_log", getALog(), heads, element)) ||
-      failed(expectWeight(*this, "dt_bias", getDtBias(), heads, element)) ||
-      failed(expectType(*this, "dq", getDq(), {tokens, shapeOf(getDq())[1], shapeOf(getDq())[2]}, element)) ||
-      failed(expectType(*this, "dk", getDk(), getDq().getType())) ||
-      failed(expectType(*this, "dv", getDv(), {tokens, heads, shapeOf(getDv())[2]}, element)) ||
-      failed(expectType(*this, "dg", getDg(), {tokens, heads}, wide)) ||
-      failed(expectWeight(*this, "dbeta", getDbeta(), {tokens, heads}, element)) ||
+  if (failed(verifyGatedDeltaInputs(*this, {getDq(), getDk(), getDv(), getDg(), getDbeta()}, /*prefix=*/"d")) ||
       failed(expectType(*this, "dqkv", getDqkv(), getQkv().getType())) ||
       failed(expectType(*this, "db", getDb(), getB().getType())) ||
       failed(expectType(*this, "da", getDa(), getA().getType())) ||
       failed(expectWeightGrad(*this, "dconv_weight", getDconvWeight(), getConvWeight())) ||
-      failed(expectType(*this, "da_log", getDaLog(), heads, wide)) ||
-      failed(expectWeightGrad(*this, "ddt_bias", getDdtBias(), getDtBias())) ||
-      failed(expectInto(*this, getInto(), {getDconvWeight(), getDaLog(), getDdtBias()})))
+      failed(expectType(*this, "da_log", getDaLog(), shapeOf(getALog()), accumulatorType(elementTypeOf(getQkv())))) ||
+      failed(expectWeightGrad(*this, "ddt_bias", getDdtBias(), getDtBias())))
     return failure();
-  return expectEps(*this, getEps());
+  return expectInto(*this, getInto(), {getDconvWeight(), getDaLog(), getDdtBias()});
 }
 
 LogicalResult GatedDeltaRuleGradOp::verify() {

@@ -8,8 +8,9 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
   let cppNamespace = "::qt";
   let description = "An op that knows its adjoint (vector-Jacobian product).";
   let methods = [InterfaceMethod<[{
-      Emits the adjoint. `cotangents` has one value a result, null where nothing depends on it (residual results: always null); at least one is not null.
-      Returns one value an operand, null where the op has no derivative in it. Emits what every operand needs: what nobody reads is removed later.
+      Emits the adjoint. `cotangents` has one value a result, null where nothing depends on it (residual results: always
+      null); at least one is not null. Returns one value an operand, null where the op has no derivative in it. Emits
+      what every operand needs: what nobody reads is removed later.
     }],
     "::llvm::SmallVector<::mlir::Value>", "buildAdjoint",
     (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$cotangents)>];
@@ -18,8 +19,8 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
 def ResidualOpInterface : OpInterface<"ResidualOpInterface"> {
   let cppNamespace = "::qt";
   let description = [{
-    An op with optional results that only its adjoint reads: values it has at hand and the adjoint would compute again. They are the last
-    results of the op. Autodiff asks for all of them; an adjoint rebuilds what is absent.
+    An op with optional results that only its adjoint reads: values it has at hand and the adjoint would compute again.
+    They are the last results of the op. Autodiff asks for all of them; an adjoint rebuilds what is absent.
   }];
   let methods = [InterfaceMethod<
     "The types of all residuals, present or not, in order.",
@@ -29,9 +30,10 @@ def ResidualOpInterface : OpInterface<"ResidualOpInterface"> {
 def KernelBackedOpInterface : OpInterface<"KernelBackedOpInterface"> {
   let cppNamespace = "::qt";
   let description = [{
-    An op that one kernel of runtime/kernels/catalog.def computes. The kernel's arguments are the op's operands without `into`, then its results that
-    are tied to no operand, in order, variadic ones last; an absent optional operand or result is an absent argument. Operands in `into` belong, one each and in order, to
-    the results that the catalog calls Accumulate.
+    An op that one kernel of runtime/kernels/catalog.def computes. The kernel's arguments are the op's operands without
+    `into`, then its results that are tied to no operand, in order, variadic ones last; an absent optional operand or
+    result is an absent argument. Operands in `into` belong, one each and in order, to the results that the catalog
+    calls Accumulate.
   }];
   let methods = [
     InterfaceMethod<"The kernel.", "::qrt::Kernel", "getKernel", (ins)>,
@@ -49,7 +51,8 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
   let description = "An op with a cost that the planner and --explain count. Shapes must be static.";
   let methods = [
     InterfaceMethod<"Floating-point operations.", "double", "getFlops", (ins)>,
-    InterfaceMethod<"Bytes read and written.", "double", "getBytes", (ins), "", "return ::qt::operandAndResultBytes($_op);">
+    InterfaceMethod<"Bytes read and written.", "double", "getBytes", (ins), "",
+      "return ::qt::operandAndResultBytes($_op);">
   ];
 }
 

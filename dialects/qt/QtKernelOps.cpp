@@ -42,8 +42,8 @@ double operandAndResultBytes(Operation *op) {
   return bytes;
 }
 
-/// Hands out the values of one side of an op (operands or results) group by group, in the order of its definition.
 namespace {
+/// Hands out the values of one side of an op (operands or results) group by group, in the order of its definition.
 class ValueGroups {
 public:
   /// `segments` is the op's operandSegmentSizes or resultSegmentSizes, null if it has none: then at most one group is

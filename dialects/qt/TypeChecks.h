@@ -8,6 +8,7 @@
 
 namespace qt {
 
+/// Of a value that is a tensor (the op's definition says so): its type, extents and element type.
 inline mlir::RankedTensorType tensorType(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType());
 }
@@ -17,7 +18,7 @@ inline mlir::Type elementTypeOf(mlir::Value value) { return tensorType(value).ge
 /// What sums and statistics of a storage type are in: f64 for f64, else f32.
 mlir::Type accumulatorType(mlir::Type elementType);
 
-/// `shape` with its last dimension replaced, or left out.
+/// `shape`, of one dimension or more, with its last one replaced by `last`.
 llvm::SmallVector<int64_t> withLast(llvm::ArrayRef<int64_t> shape, int64_t last);
 
 /// The checks below report on `op`, and call the value by the name it has in the op's definition. An absent (null)
@@ -25,17 +26,20 @@ llvm::SmallVector<int64_t> withLast(llvm::ArrayRef<int64_t> shape, int64_t last)
 
 /// The value is a tensor of just this type.
 llvm::LogicalResult expectType(mlir::Operation *op, llvm::StringRef name, mlir::Value value, mlir::Type type);
+/// The value is a tensor of just this shape and element type.
 llvm::LogicalResult expectType(mlir::Operation *op, llvm::StringRef name, mlir::Value value,
                                llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
 /// The value has this shape, and the element type `elementType` or its accumulator type: how weights and their
 /// gradients are stored.
 llvm::LogicalResult expectWeight(mlir::Operation *op, llvm::StringRef name, mlir::Value value,
                                  llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
+/// The tensor has exactly `rank` dimensions.
 llvm::LogicalResult expectRank(mlir::Operation *op, llvm::StringRef name, mlir::Value value, int64_t rank);
+/// The tensor has `rank` dimensions or more.
 llvm::LogicalResult expectMinRank(mlir::Operation *op, llvm::StringRef name, mlir::Value value, int64_t rank);
-/// The leading dimension counts the tokens (or trained rows) of the bucket; nothing is checked where the segments are
-/// those of any row.
+/// The leading dimension counts the tokens of the bucket; nothing is checked where the segments are those of any row.
 llvm::LogicalResult expectTokens(mlir::Operation *op, llvm::StringRef name, mlir::Value value, SegmentsType docs);
+/// The same for the trained rows of the bucket.
 llvm::LogicalResult expectTrainedRows(mlir::Operation *op, llvm::StringRef name, mlir::Value value, SegmentsType docs);
 /// `into` is empty, or has one value of the same type for each of the results (absent ones not counted).
 llvm::LogicalResult expectInto(mlir::Operation *op, mlir::ValueRange into, llvm::ArrayRef<mlir::Value> results);

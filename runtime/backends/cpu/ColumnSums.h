@@ -58,6 +58,28 @@ QRT_INLINE void addLines(ThreadPool &threads, const float *lines, int64_t stride
   });
 }
 
+/// result[col] = (or += where `accumulate`) the sums over `rows` rows: `addRow(row, line)` adds the row's part of each
+/// column to the line of its block, rows of a block in order on one thread. In call.scratch, columnSumBytes of it.
+template <typename AddRow>
+QRT_INLINE void sumColumns(const Call &call, int64_t rows, const Rows &result, bool accumulate, AddRow addRow) {
+  int64_t cols = result.cols();
+  RowBlocks blocks(rows, cols);
+  float *lines = reinterpret_cast<float *>(call.scratch);
+  call.threads.forEach(blocks.count, [&](int64_t block, int) {
+    float *line = lines + block * cols;
+    __builtin_memset(line, 0, cols * sizeof(float));
+    for (int64_t row = blocks.begin(block); row < blocks.end(block); ++row)
+      addRow(row, line);
+  });
+  addLines(call.threads, lines, cols, blocks.count, result, accumulate);
+}
+
+/// What a thread has to bring for sumColumns over as many rows and columns as argument 0 has.
+QRT_INLINE int64_t columnSumScratch(const Call &call) {
+  Rows x(call.args[0]);
+  return shareOfScratch(call, columnSumBytes(x.count(), x.cols()));
+}
+
 } // namespace qrt::cpu::QRT_ISA
 
 #endif // RUNTIME_BACKENDS_CPU_COLUMNSUMS_H

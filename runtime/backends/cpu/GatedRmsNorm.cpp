@@ -68,40 +68,28 @@ static void runGatedRmsNormGrad(const Call &call) {
   Rows dy(call.args[4]), dx(call.args[5]), dz(call.args[6]), dweight(call.args[7]);
   double eps = call.params[0].f;
   int64_t cols = x.cols();
-  RowBlocks blocks(x.count(), cols);
-  float *lines = reinterpret_cast<float *>(call.scratch);
-  call.threads.forEach(blocks.count, [&](int64_t block, int) {
-    float *line = lines + block * cols;
-    __builtin_memset(line, 0, cols * sizeof(float));
+  sumColumns(call, x.count(), dweight, call.accumulates(7), [&](int64_t row, float *line) {
     // g stays here between the two passes, and is computed again for a head wider than that.
     Buffer g;
     Buffer xBuffer, zBuffer, weightBuffer, dyBuffer, resultBuffer;
-    for (int64_t row = blocks.begin(block); row < blocks.end(block); ++row) {
-      float r = rstd ? rstd.scalar(row) : rstdOfRow(x, row, eps);
-      double projection = 0;
-      forBlocks(cols, [&](int64_t col, int64_t n) {
-        projection += gateGradient(x.read(row, col, n, xBuffer), z.read(row, col, n, zBuffer),
-                                   weight.read(0, col, n, weightBuffer), dy.read(row, col, n, dyBuffer), r,
-                                   dz.open(row, col, resultBuffer), line + col, g.values, n);
-        dz.commit(row, col, n, resultBuffer);
-      });
-      float slope = slopeOf(projection, r, cols);
-      forBlocks(cols, [&](int64_t col, int64_t n) {
-        if (cols > kBlock)
-          normCotangent(z.read(row, col, n, zBuffer), weight.read(0, col, n, weightBuffer),
-                        dy.read(row, col, n, dyBuffer), g.values, n);
-        combine(x.read(row, col, n, xBuffer), g.values, r, slope, dx.open(row, col, resultBuffer), n);
-        dx.commit(row, col, n, resultBuffer);
-      });
-    }
+    float r = rstd ? rstd.scalar(row) : rstdOfRow(x, row, eps);
+    double projection = 0;
+    forBlocks(cols, [&](int64_t col, int64_t n) {
+      projection +=
+          gateGradient(x.read(row, col, n, xBuffer), z.read(row, col, n, zBuffer), weight.read(0, col, n, weightBuffer),
+                       dy.read(row, col, n, dyBuffer), r, dz.open(row, col, resultBuffer), line + col, g.values, n);
+      dz.commit(row, col, n, resultBuffer);
+    });
+    float slope = slopeOf(projection, r, cols);
+    forBlocks(cols, [&](int64_t col, int64_t n) {
+      if (cols > kBlock)
+        normCotangent(z.read(row, col, n, zBuffer), weight.read(0, col, n, weightBuffer),
+                      dy.read(row, col, n, dyBuffer), g.values, n);
+      combine(x.read(row, col, n, xBuffer), g.values, r, slope, dx.open(row, col, resultBuffer), n);
+      dx.commit(row, col, n, resultBuffer);
+    });
   });
-  addLines(call.threads, lines, cols, blocks.count, dweight, call.accumulates(7));
 }
-
-static int64_t gatedRmsNormGradScratch(const Call &call) {
-  Rows x(call.args[0]);
-  return shareOfScratch(call, columnSumBytes(x.count(), x.cols()));
-}
-const KernelImpl kGatedRmsNormGrad = {runGatedRmsNormGrad, gatedRmsNormGradScratch};
+const KernelImpl kGatedRmsNormGrad = {runGatedRmsNormGrad, columnSumScratch};
 
 } // namespace qrt::cpu::QRT_ISA

@@ -55,51 +55,39 @@ static void normGradient(const Call &call, const Rows &x, const Rows &weight, co
                          const Rows &dy, const Rows &dx, const Rows &dweight, bool accumulate) {
   double eps = call.params[0].f;
   int64_t cols = x.cols();
-  RowBlocks blocks(x.count(), cols);
-  float *lines = reinterpret_cast<float *>(call.scratch);
-  call.threads.forEach(blocks.count, [&](int64_t block, int) {
-    float *line = lines + block * cols;
-    __builtin_memset(line, 0, cols * sizeof(float));
+  sumColumns(call, x.count(), dweight, accumulate, [&](int64_t row, float *line) {
     Buffer xBuffer, weightBuffer, dyBuffer, dsumBuffer, dxBuffer;
-    for (int64_t row = blocks.begin(block); row < blocks.end(block); ++row) {
-      float r = rstd ? rstd.scalar(row) : rstdOfRow(x, row, eps);
-      double projection = 0;
-      forBlocks(cols, [&](int64_t col, int64_t n) {
-        projection += project(x.read(row, col, n, xBuffer), weight.read(0, col, n, weightBuffer),
-                              dy.read(row, col, n, dyBuffer), n);
-      });
-      float slope = slopeOf(projection, r, cols);
-      forBlocks(cols, [&](int64_t col, int64_t n) {
-        float *out = dx.open(row, col, dxBuffer);
-        gradientPiece(x.read(row, col, n, xBuffer), weight.read(0, col, n, weightBuffer),
-                      dy.read(row, col, n, dyBuffer), r, slope, line + col, out, n);
-        if (dsum) {
-          const float *residual = dsum.read(row, col, n, dsumBuffer);
-          for (int64_t i = 0; i < n; ++i)
-            out[i] += residual[i];
-        }
-        dx.commit(row, col, n, dxBuffer);
-      });
-    }
+    float r = rstd ? rstd.scalar(row) : rstdOfRow(x, row, eps);
+    double projection = 0;
+    forBlocks(cols, [&](int64_t col, int64_t n) {
+      projection += project(x.read(row, col, n, xBuffer), weight.read(0, col, n, weightBuffer),
+                            dy.read(row, col, n, dyBuffer), n);
+    });
+    float slope = slopeOf(projection, r, cols);
+    forBlocks(cols, [&](int64_t col, int64_t n) {
+      float *out = dx.open(row, col, dxBuffer);
+      gradientPiece(x.read(row, col, n, xBuffer), weight.read(0, col, n, weightBuffer), dy.read(row, col, n, dyBuffer),
+                    r, slope, line + col, out, n);
+      if (dsum) {
+        const float *residual = dsum.read(row, col, n, dsumBuffer);
+        for (int64_t i = 0; i < n; ++i)
+          out[i] += residual[i];
+      }
+      dx.commit(row, col, n, dxBuffer);
+    });
   });
-  addLines(call.threads, lines, cols, blocks.count, dweight, accumulate);
-}
-
-static int64_t normGradientScratch(const Call &call) {
-  Rows x(call.args[0]);
-  return shareOfScratch(call, columnSumBytes(x.count(), x.cols()));
 }
 
 static void runRmsNormGrad(const Call &call) {
   normGradient(call, Rows(call.args[0]), Rows(call.args[1]), Rows::ofScalars(call.args[2]), Rows(Tensor()),
                Rows(call.args[3]), Rows(call.args[4]), Rows(call.args[5]), call.accumulates(5));
 }
-const KernelImpl kRmsNormGrad = {runRmsNormGrad, normGradientScratch};
+const KernelImpl kRmsNormGrad = {runRmsNormGrad, columnSumScratch};
 
 static void runAddRmsNormGrad(const Call &call) {
   normGradient(call, Rows(call.args[0]), Rows(call.args[1]), Rows::ofScalars(call.args[2]), Rows(call.args[3]),
                Rows(call.args[4]), Rows(call.args[5]), Rows(call.args[6]), call.accumulates(6));
 }
-const KernelImpl kAddRmsNormGrad = {runAddRmsNormGrad, normGradientScratch};
+const KernelImpl kAddRmsNormGrad = {runAddRmsNormGrad, columnSumScratch};
 
 } // namespace qrt::cpu::QRT_ISA
