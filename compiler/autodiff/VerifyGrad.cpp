@@ -13,6 +13,15 @@ namespace qcc {
 
 namespace {
 
+/// Where a value comes from, for messages: "@w" (read), "result 0 of qt.adamw", "argument 3 of the function".
+std::string describeSource(Value value) {
+  if (auto read = value.getDefiningOp<qt::ReadOp>())
+    return ("@" + read.getSymbol()).str();
+  if (Operation *op = value.getDefiningOp())
+    return ("result " + Twine(cast<OpResult>(value).getResultNumber()) + " of " + op->getName().getStringRef()).str();
+  return ("argument " + Twine(cast<BlockArgument>(value).getArgNumber()) + " of the function").str();
+}
+
 /// The exit contract of `grad`: every trained parameter has exactly one gradient, and what is updated is what the kind
 /// of entry function says.
 class GradVerifier {
@@ -63,10 +72,12 @@ private:
                  << name.getValue() << " is not updated";
         auto step = update.getValue().getDefiningOp<qt::AdamWOp>();
         if (!step || step.getNewWeight() != update.getValue())
-          return update.emitOpError("expected the new weight of a qt.adamw for @") << name.getValue();
+          return update.emitOpError("expected the new weight of a qt.adamw for @")
+                 << name.getValue() << ", got " << describeSource(update.getValue());
         auto weight = step.getWeight().getDefiningOp<qt::ReadOp>();
         if (!weight || weight.getSymbolAttr().getAttr() != name)
-          return step.emitOpError("expected to update the weight that was read from @") << name.getValue();
+          return step.emitOpError("expected to update the weight that was read from @")
+                 << name.getValue() << ", got " << describeSource(step.getWeight());
       }
       if (accumulates) {
         qt::StateOp state = gradients_.lookup(name);

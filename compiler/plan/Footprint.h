@@ -11,21 +11,27 @@ namespace qcc {
 /// Disjoint, ascending intervals [begin, end).
 class IntervalSet {
 public:
+  /// Adds [begin, end), not empty; what touches it becomes one interval with it.
   void add(int64_t begin, int64_t end);
+  /// Whether all of [begin, end), not empty, is in the set.
   bool contains(int64_t begin, int64_t end) const;
+  /// Whether any of [begin, end), not empty, is in the set.
   bool intersects(int64_t begin, int64_t end) const;
+  /// The intervals, ascending; between two of them lies at least one number that is in none.
   llvm::ArrayRef<std::pair<int64_t, int64_t>> intervals() const { return intervals_; }
 
 private:
   llvm::SmallVector<std::pair<int64_t, int64_t>, 2> intervals_;
 };
 
-/// A buffer seen as rows of `pitch` elements: some rows, of each the same columns.
+/// A buffer seen as rows of `pitch` elements: the rows [rowBegin, rowEnd), of each the same columns, counted in
+/// elements from the row's begin.
 struct Footprint {
   int64_t rowBegin = 0;
   int64_t rowEnd = 0;
   IntervalSet columns;
 
+  /// Whether the two share an element; both must be of the same buffer and pitch.
   bool intersects(const Footprint &other) const;
 };
 
@@ -41,10 +47,14 @@ int64_t commonPitch(llvm::ArrayRef<BufferView> views, int64_t elements);
 class ElementSet {
 public:
   ElementSet() = default;
+  /// An empty set. `footprints`: all that will be added or asked about, of the same pitch.
   explicit ElementSet(llvm::ArrayRef<Footprint> footprints);
 
+  /// Adds every element of it.
   void add(const Footprint &footprint);
+  /// Whether every element of it is in the set.
   bool contains(const Footprint &footprint) const;
+  /// Whether any element of it is in the set.
   bool intersects(const Footprint &footprint) const;
 
 private:

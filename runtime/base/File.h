@@ -33,13 +33,15 @@ std::string joinPath(std::string_view directory, std::string_view name);
 /// A name from a file must pass before it is joined to a path.
 bool isPlainFileName(std::string_view name);
 
+/// Whether anything is there; a link that leads nowhere is not. False too where the system does not let us look.
 bool pathExists(const std::string &path);
+/// Whether a directory is there, or a link to one; false too where the system does not let us look.
 bool isDirectory(const std::string &path);
 
 /// Whether something that is no directory can be opened for reading there; Io with the system's reason otherwise.
 Status checkReadable(const std::string &path);
 
-/// Creates a directory and its parents; one that exists is fine.
+/// Creates a directory and its parents; one that exists is fine. Io if one cannot be made.
 Status createDirectories(const std::string &path);
 
 /// Creates `path` if it is missing; InvalidUsage if it exists and holds anything, or is no directory.
@@ -48,18 +50,20 @@ Status createEmptyDirectory(const std::string &path);
 /// Removes a directory and the files in it; one that is missing is fine. Refuses (Io) one that holds a directory.
 Status removeFlatDirectory(const std::string &path);
 
-/// The names in a directory, sorted, without "." and "..".
+/// The names in a directory, sorted, without "." and "..". Io if it cannot be read.
 StatusOr<std::vector<std::string>> listDirectory(const std::string &path);
 
-/// Copies a regular file; the copy appears complete or not at all.
+/// Copies a regular file; the copy appears complete or not at all. Io if one of the two cannot be read or written.
 Status copyFile(const std::string &from, const std::string &to);
 
-/// The whole of a regular file. InvalidData if it has more than `maxBytes`.
+/// The whole of a regular file. InvalidData if it has more than `maxBytes`, Io if it cannot be read, is no regular file
+/// or becomes shorter meanwhile.
 StatusOr<std::string> readFile(const std::string &path, int64_t maxBytes);
 
 /// A regular file, mapped read-only for as long as the object lives. The file must not be shortened meanwhile.
 class MappedFile {
 public:
+  /// Io if it cannot be opened or mapped, or is no regular file. An empty file is fine.
   static StatusOr<MappedFile> open(const std::string &path);
 
   MappedFile(MappedFile &&other) noexcept { swap(other); }
@@ -93,6 +97,7 @@ private:
 /// dies. A partial file that a dead process left is overwritten. One writer a path at a time.
 class AtomicFile {
 public:
+  /// Creates "PATH.partial"; Io if that fails, also where a link has this name.
   static StatusOr<AtomicFile> create(const std::string &path);
 
   AtomicFile(AtomicFile &&other) noexcept { swap(other); }
@@ -105,7 +110,11 @@ public:
 
   const std::string &path() const { return path_; }
 
+  /// Adds bytes at the end, through a buffer. Io if they cannot be written: then the file must not be committed. Not
+  /// after a commit.
   Status append(std::span<const uint8_t> bytes);
+  /// Writes what is buffered, flushes to the disk and renames; once. Io if a step of it fails: up to the renaming the
+  /// path is as it was before.
   Status commit();
 
 private:
@@ -122,7 +131,7 @@ private:
   int descriptor_ = -1;
 };
 
-/// Writes a whole file through AtomicFile.
+/// Writes a whole file through AtomicFile; Io as there.
 Status writeFileAtomically(const std::string &path, std::string_view contents);
 
 /// A new directory of files that appears under its name only when it is complete: until then it is "PATH.partial",
@@ -130,7 +139,8 @@ Status writeFileAtomically(const std::string &path, std::string_view contents);
 /// it must be flushed when they are written (AtomicFile). One writer a path at a time.
 class AtomicDirectory {
 public:
-  /// InvalidUsage if there is anything at the path but an empty directory.
+  /// InvalidUsage if there is anything at the path but an empty directory; Io if the partial directory cannot be made,
+  /// or what is there under its name cannot be removed (removeFlatDirectory).
   static StatusOr<AtomicDirectory> create(const std::string &path);
 
   AtomicDirectory(AtomicDirectory &&other) noexcept { swap(other); }
@@ -145,6 +155,7 @@ public:
   /// Where the files are until the commit.
   const std::string &partialPath() const { return partial_; }
 
+  /// Renames; once. Io if a step fails: up to the renaming there is nothing at the path.
   Status commit();
 
 private:

@@ -48,18 +48,25 @@ public:
   /// The object that `value` must be; `place` says where it is, for messages.
   static StatusOr<JsonObject> at(const Json &value, const std::string &source, const std::string &place);
 
+  /// Whether there is a member of this name, null or not.
   bool has(const std::string &key) const { return object_->find(key) != object_->end(); }
+  /// All members, sorted by name.
   const Json::object_t &members() const { return *object_; }
 
+  /// A member of any type.
   StatusOr<const Json *> member(const std::string &key) const;
   StatusOr<bool> boolean(const std::string &key) const;
+  /// An integer from `min` to `max`; a fraction is another type, also 1.0.
   StatusOr<int64_t> integer(const std::string &key, int64_t min = std::numeric_limits<int64_t>::min(),
                             int64_t max = std::numeric_limits<int64_t>::max()) const;
   /// An integer or a fraction.
   StatusOr<double> number(const std::string &key) const;
   StatusOr<std::string> string(const std::string &key) const;
+  /// An object, with its place below this one.
   StatusOr<JsonObject> object(const std::string &key) const;
+  /// An array of anything; it lives in the document.
   StatusOr<const Json::array_t *> array(const std::string &key) const;
+  /// An array of nothing but integers from `min` to `max`, or of nothing but strings.
   StatusOr<std::vector<int64_t>> integers(const std::string &key, int64_t min = std::numeric_limits<int64_t>::min(),
                                           int64_t max = std::numeric_limits<int64_t>::max()) const;
   StatusOr<std::vector<std::string>> strings(const std::string &key) const;

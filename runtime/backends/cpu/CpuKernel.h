@@ -70,7 +70,10 @@ struct GemmCall {
   std::byte *scratch = nullptr;
   int64_t scratchPerThread = 0;
 };
+/// Runs the product; shapes and types fit (checked when the program was loaded), and the scratch is as large as
+/// gemmScratchBytes says for each thread, 64-byte aligned.
 void gemm(const GemmCall &call);
+/// Bytes of scratch that a thread needs for a product of these shapes (data and scratch are not looked at).
 int64_t gemmScratchBytes(const GemmCall &call);
 
 } // namespace qrt::cpu

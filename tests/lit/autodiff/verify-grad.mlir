@@ -85,7 +85,7 @@ func.func @step(%hyper: tensor<8xf32>, %seed: tensor<i64>, %norm: tensor<f32>, %
   %n:3 = qt.adamw %x norm %norm counters %counted hyper %hyper seed %seed weight %w moments %m, %v decay false members [1, 4]
     : (tensor<4xf32>, tensor<f32>, tensor<2xi64>, tensor<8xf32>, tensor<i64>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
   qt.update @c, %counted : tensor<2xi64>
-  // expected-error @below {{'qt.update' op expected the new weight of a qt.adamw for @w}}
+  // expected-error @below {{'qt.update' op expected the new weight of a qt.adamw for @w, got argument 3 of the function}}
   qt.update @w, %x : tensor<4xf32>
   qt.update @w.m, %n#1 : tensor<4xf32>
   qt.update @w.v, %n#2 : tensor<4xf32>
@@ -106,7 +106,7 @@ func.func @step(%hyper: tensor<8xf32>, %seed: tensor<i64>, %norm: tensor<f32>, %
   %v = qt.read @w.v : tensor<4xf32>
   %c = qt.read @c : tensor<2xi64>
   %counted = qt.optimizer_step %norm, %c : (tensor<f32>, tensor<2xi64>) -> tensor<2xi64>
-  // expected-error @below {{'qt.adamw' op expected to update the weight that was read from @w}}
+  // expected-error @below {{'qt.adamw' op expected to update the weight that was read from @w, got @frozen}}
   %n:3 = qt.adamw %x norm %norm counters %counted hyper %hyper seed %seed weight %w moments %m, %v decay false members [1, 4]
     : (tensor<4xf32>, tensor<f32>, tensor<2xi64>, tensor<8xf32>, tensor<i64>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
   qt.update @c, %counted : tensor<2xi64>
