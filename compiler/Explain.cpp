@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/Explain.h"
 
+#include "compiler/Kernels.h"
 #include "compiler/Pipeline.h"
 #include "compiler/Report.h"
 #include "compiler/Scope.h"
@@ -415,8 +416,7 @@ void Explanation::print(ModuleOp module, llvm::raw_ostream &out) const {
   llvm::MapVector<StringRef, Layer> layers;
   for (Operation &op : function.getBody().front()) {
     auto cost = dyn_cast<qt::CostOpInterface>(op);
-    if (hasCosts ? !cost
-                 : !isa<qt::QtDialect>(op.getDialect()) || isa<qt::ReadOp, qt::WatchOp, qt::ReshapeOp, qt::SplitOp>(op))
+    if (hasCosts ? !cost : needsNoKernel(&op))
       continue;
     ScopeParts scope = splitScope(scopeOf(&op));
     auto [name, pass] = lineOf(&op);

@@ -134,7 +134,7 @@ def FuseGradientSums : Pass<"fuse-gradient-sums", "mlir::ModuleOp"> {
 }
 
 def VerifyFused : Pass<"verify-fused", "mlir::ModuleOp"> {
-  let summary = "no pointwise op is left";
+  let summary = "a kernel, a matrix product or a view for every op";
 }
 
 //===----------------------------------------------------------------------===//
@@ -174,7 +174,8 @@ def VerifyPlanned : Pass<"verify-planned", "mlir::ModuleOp"> {
   let summary = "the exit contract of `planned`, derived from the instructions alone";
   let description = [{
     No function with a bucket is left. Buffers that are alive at the same time are disjoint. Elements are written before they are read, once, and
-    change later only through `inout`; no operand that an instruction writes shares elements with another. Arguments are never written, results always.
+    change later only through `inout`; no operand that an instruction writes shares elements with another. A state is read at its value at entry, or, where
+    the catalog says so, after its update. Arguments are never written, results always.
   }];
 }
 

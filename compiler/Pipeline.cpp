@@ -61,17 +61,40 @@ static Enum choose(ModuleOp module, StringRef name, std::optional<Enum> asked, E
   return value;
 }
 
-/// Adds the passes of one phase, its verifier last. Records on the module the choices that the phase takes.
+/// The check of a phase's exit contract.
+static std::unique_ptr<Pass> createVerifier(Phase phase) {
+  switch (phase) {
+  case Phase::Model:
+    return createVerifyModel();
+  case Phase::Raised:
+    return createVerifyRaised();
+  case Phase::Formed:
+    return createVerifyFormed();
+  case Phase::Grad:
+    return createVerifyGrad();
+  case Phase::Bucketed:
+  case Phase::Sharded: // One rank: local shapes are static shapes.
+    return createVerifyBucketed();
+  case Phase::Fused:
+    return createVerifyFused();
+  case Phase::Remat:
+    return createVerifyRemat();
+  case Phase::Planned:
+    return createVerifyPlanned();
+  case Phase::Program:
+    break;
+  }
+  return nullptr;
+}
+
+/// Adds the passes that lead to a phase. Records on the module the choices that the phase takes.
 static LogicalResult addPhase(OpPassManager &passes, ModuleOp module, Phase phase, const PipelineOptions &options) {
   switch (phase) {
   case Phase::Model:
     break;
   case Phase::Raised:
-    // The model itself is where the pipeline begins: its contract is checked on the way in.
-    passes.addPass(createVerifyModel());
     passes.addPass(createRaiseGatedDelta());
     passes.addPass(createRaiseAttention());
-    passes.addPass(createVerifyRaised());
     break;
   case Phase::Formed:
     passes.addPass(createFormGatedDeltaInputs());
@@ -82,13 +105,11 @@ static LogicalResult addPhase(OpPassManager &passes, ModuleOp module, Phase phas
     passes.addPass(createFormAddNorm());
     passes.addPass(createFormLinearCrossEntropy());
     passes.addPass(createFormParameterPacks());
-    passes.addPass(createVerifyFormed());
     break;
   case Phase::Grad: {
     BuildEntriesOptions entries;
     entries.states = choose<qt::StateFormatAttr>(module, qt::kStatesAttr, options.states, qt::StateFormat::F32);
     passes.addPass(createBuildEntries(entries));
-    passes.addPass(createVerifyGrad());
     break;
   }
   case Phase::Bucketed: {
@@ -98,22 +119,18 @@ static LogicalResult addPhase(OpPassManager &passes, ModuleOp module, Phase phas
     for (const qrt::BucketShape &bucket : options.buckets)
       buckets.buckets += (buckets.buckets.empty() ? "" : ",") + qrt::printBucket(bucket);
     passes.addPass(createSpecializeBuckets(buckets));
-    passes.addPass(createVerifyBucketed());
     break;
   }
   case Phase::Sharded:
-    // One rank: every placement is the whole, and there is nothing to gather or reduce. Local shapes are static shapes.
-    passes.addPass(createVerifyBucketed());
+    // One rank: every placement is the whole, and there is nothing to gather or reduce.
     break;
   case Phase::Fused:
     passes.addPass(createFuseGradientSums());
-    passes.addPass(createVerifyFused());
     break;
   case Phase::Remat: {
     RematOptions remat;
     remat.policy = choose<qt::RematPolicyAttr>(module, qt::kRematAttr, options.remat, qt::RematPolicy::None);
     passes.addPass(createRemat(remat));
-    passes.addPass(createVerifyRemat());
     break;
   }
   case Phase::Planned: {
@@ -121,7 +138,6 @@ static LogicalResult addPhase(OpPassManager &passes, ModuleOp module, Phase phas
     lower.disableKernel = options.disabledKernel;
     lower.targetKind = choose<qt::TargetAttr>(module, qt::kTargetAttr, options.target, qt::Target::Cpu);
     passes.addPass(createLowerToStep(lower));
-    passes.addPass(createVerifyPlanned());
     break;
   }
   case Phase::Program:
@@ -175,10 +191,23 @@ LogicalResult compileTo(ModuleOp module, Phase until, const PipelineOptions &opt
   if (until < reached)
     return module.emitError() << "the module is in the phase " << qt::stringifyPhase(reached) << " already, behind "
                               << qt::stringifyPhase(until);
+  // What comes in may be anything that parses: it has to keep the contract of the phase that it says it is in.
+  auto verifier = createVerifier(reached);
+  if (!verifier)
+    return module.emitError()
+           << "expected a module of the phase planned or before, got one that says it is in the phase "
+           << qt::stringifyPhase(reached);
+  PassManager entry(module.getContext(), ModuleOp::getOperationName());
+  entry.addPass(std::move(verifier));
+  if (failed(entry.run(module)))
+    return failure();
   while (reached < until) {
     auto next = static_cast<Phase>(static_cast<uint32_t>(reached) + 1);
     PassManager passes(module.getContext(), ModuleOp::getOperationName());
-    if (failed(addPhase(passes, module, next, options)) || failed(passes.run(module)))
+    if (failed(addPhase(passes, module, next, options)))
+      return failure();
+    passes.addPass(createVerifier(next));
+    if (failed(passes.run(module)))
       return failure();
     module->setAttr(qt::kPhaseAttr, qt::PhaseAttr::get(module.getContext(), next));
     reached = next;

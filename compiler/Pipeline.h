@@ -40,7 +40,8 @@ qrt::Status parseChoices(const std::string &states, const std::string &remat, co
 Phase phaseOf(mlir::ModuleOp module);
 
 /// Compiles the module up to and including the phase `until`, which must not lie behind it and is at most `planned`
-/// (emitProgram goes further). Each phase ends with its verifier. Failures are diagnosed.
+/// (emitProgram goes further). The module has to keep the contract of the phase it is in; each further phase ends with
+/// its verifier. Failures are diagnosed.
 mlir::LogicalResult compileTo(mlir::ModuleOp module, Phase until, const PipelineOptions &options);
 
 } // namespace qcc

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/Kernels.h"
 #include "compiler/Passes.h"
 #include "compiler/autodiff/TrainedSymbols.h"
 #include "dialects/qt/Entries.h"
@@ -13,14 +14,6 @@ namespace qcc {
 
 namespace {
 
-/// Whether a kernel or a matrix product computes the op, or the plan does without any: views, zeros, reads, updates and
-/// notes.
-bool hasInstruction(Operation *op) {
-  return isa<qt::KernelBackedOpInterface, qt::LinearOp, qt::LinearInputGradOp, qt::LinearWeightGradOp, qt::ReshapeOp,
-             qt::SplitOp, qt::JoinOp, qt::ZerosOp, qt::BarrierOp, qt::WatchOp, qt::ReadOp, qt::UpdateOp,
-             func::ReturnOp>(op);
-}
-
 struct VerifyFused : impl::VerifyFusedBase<VerifyFused> {
   void runOnOperation() override {
     auto packs = packsOfMembers(getOperation());
@@ -30,7 +23,7 @@ struct VerifyFused : impl::VerifyFusedBase<VerifyFused> {
       if (failed(verifyStateEffects(function, packs)))
         return signalPassFailure();
       for (Operation &op : function.getBody().front()) {
-        if (hasInstruction(&op))
+        if (isComputed(&op) || needsNoKernel(&op))
           continue;
         op.emitOpError("expected compounds, linear ops and views alone, got an op that no kernel computes");
         signalPassFailure();

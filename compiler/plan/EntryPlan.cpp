@@ -48,7 +48,7 @@ private:
   // What may be overwritten.
   void collectAliases(Value value, SetVector<Value> &aliases);
   bool isNeededLater(Value value, Operation *op, bool overwritten);
-  bool endsInUpdate(Value value, StringAttr symbol);
+  bool mayLieInState(Value value, StringAttr symbol);
   bool mayOverwrite(Value value, Value result, Operation *op);
 
   // Instructions.
@@ -129,12 +129,11 @@ LogicalResult EntryPlanner::makeIoBuffers() {
 // Values wanted in a place of their own
 //===----------------------------------------------------------------------===//
 
-/// The op that writes the memory of `value`, if that is a reshape of what it writes.
-static Operation *writerOf(Value value) {
-  Operation *op = value.getDefiningOp();
-  while (auto reshape = dyn_cast_or_null<qt::ReshapeOp>(op))
-    op = reshape.getX().getDefiningOp();
-  return op;
+/// The value that `value` is a reshape of, or itself.
+static Value withoutReshapes(Value value) {
+  while (auto reshape = value.getDefiningOp<qt::ReshapeOp>())
+    value = reshape.getX();
+  return value;
 }
 
 /// Has `value` written to `place` by the op that makes it, if that can be: true then.
@@ -181,13 +180,14 @@ void EntryPlanner::wantUpdates() {
     if (!update)
       continue;
     StringAttr owner = layout_.owner(update.getSymbolAttr().getAttr());
-    Operation *writer = writerOf(update.getValue());
+    Value written = withoutReshapes(update.getValue());
+    Operation *writer = written.getDefiningOp();
     // Zeros become a fill of the state itself; a join is written piece by piece.
     if (!writer || isa<qt::ZerosOp, qt::JoinOp>(writer) || updates[owner] != 1)
       continue;
     bool readLater =
         llvm::any_of(reads_[owner], [&](qt::ReadOp read) { return isNeededLater(read.getValue(), writer, false); });
-    if (!readLater)
+    if (!readLater && mayLieInState(written, update.getSymbolAttr().getAttr()))
       want(update.getValue(), stateView(update.getSymbolAttr().getAttr(), update.getValue().getType()));
   }
 }
@@ -220,24 +220,14 @@ void EntryPlanner::collectAliases(Value value, SetVector<Value> &aliases) {
     Value next = worklist.pop_back_val();
     if (!aliases.insert(next))
       continue;
-    auto addViewed = [&](Operation *view) {
-      if (auto barrier = dyn_cast<qt::BarrierOp>(view))
-        worklist.push_back(barrier.getX());
-      else
-        worklist.append(view->operand_begin(), view->operand_end());
-    };
-    if (Operation *def = next.getDefiningOp()) {
-      if (isViewOp(def))
-        addViewed(def);
-      if (auto read = dyn_cast<qt::ReadOp>(def))
-        for (qt::ReadOp other : reads_[layout_.owner(read.getSymbolAttr().getAttr())])
-          worklist.push_back(other.getValue());
-    }
-    for (Operation *user : next.getUsers()) {
-      auto barrier = dyn_cast<qt::BarrierOp>(user);
-      if (isViewOp(user) && (!barrier || barrier.getX() == next))
-        worklist.append(user->result_begin(), user->result_end());
-    }
+    if (auto view = next.getDefiningOp<qt::ViewOpInterface>())
+      llvm::append_range(worklist, view.getViewed());
+    if (auto read = next.getDefiningOp<qt::ReadOp>())
+      for (qt::ReadOp other : reads_[layout_.owner(read.getSymbolAttr().getAttr())])
+        worklist.push_back(other.getValue());
+    for (Operation *user : next.getUsers())
+      if (auto view = dyn_cast<qt::ViewOpInterface>(user); view && llvm::is_contained(view.getViewed(), next))
+        llvm::append_range(worklist, user->getResults());
   }
 }
 
@@ -252,7 +242,7 @@ bool EntryPlanner::isNeededLater(Value value, Operation *op, bool overwritten) {
       Operation *user = use.getOwner();
       if (user == op)
         ++uses;
-      else if (!isViewOp(user) && schedule_.position(user) > schedule_.position(op))
+      else if (!isa<qt::ViewOpInterface>(user) && schedule_.position(user) > schedule_.position(op))
         return true;
     }
     if (uses > (overwritten && alias == value ? 1 : 0))
@@ -261,23 +251,54 @@ bool EntryPlanner::isNeededLater(Value value, Operation *op, bool overwritten) {
   return false;
 }
 
-/// Whether the value, or what overwrites it later, is what the symbol has at the end.
-bool EntryPlanner::endsInUpdate(Value value, StringAttr symbol) {
-  for (OpOperand &use : value.getUses()) {
-    Operation *user = use.getOwner();
-    if (auto update = dyn_cast<qt::UpdateOp>(user)) {
-      if (update.getSymbolAttr().getAttr() == symbol)
-        return true;
-    } else if (auto grad = dyn_cast<qt::LinearWeightGradOp>(user)) {
-      if (grad.getInto() == value && endsInUpdate(grad.getDweight(), symbol))
-        return true;
-    } else if (auto kernel = dyn_cast<qt::KernelBackedOpInterface>(user)) {
-      for (const qt::KernelArgument &argument : qt::kernelArguments(kernel))
-        if (argument.effect == qrt::ArgEffect::InOut && argument.read == value && endsInUpdate(argument.write, symbol))
-          return true;
+/// Whether the value may lie in the symbol's buffer: it, or what overwrites it later, is what the symbol has at the
+/// end, and whoever else reads it is meant to see the symbol after its update.
+bool EntryPlanner::mayLieInState(Value value, StringAttr symbol) {
+  bool ends = false;
+  SmallVector<Value> worklist{value};
+  while (!worklist.empty()) {
+    Value next = worklist.pop_back_val();
+    for (OpOperand &use : next.getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<qt::WatchOp>(user))
+        continue;
+      if (auto view = dyn_cast<qt::ViewOpInterface>(user)) {
+        if (view.getViewed().size() > 1) // a join, which copies it
+          return false;
+        if (view.getViewed().front() == next)
+          llvm::append_range(worklist, user->getResults());
+        continue;
+      }
+      if (auto update = dyn_cast<qt::UpdateOp>(user)) {
+        if (ends || update.getSymbolAttr().getAttr() != symbol)
+          return false;
+        ends = true;
+        continue;
+      }
+      Value changed; // what `next` becomes, if the user overwrites it
+      if (auto grad = dyn_cast<qt::LinearWeightGradOp>(user)) {
+        if (grad.getInto() != next || grad.getDy() == next || grad.getX() == next)
+          return false;
+        changed = grad.getDweight();
+      } else if (auto kernel = dyn_cast<qt::KernelBackedOpInterface>(user)) {
+        for (const qt::KernelArgument &argument : qt::kernelArguments(kernel)) {
+          if (argument.read != next || argument.readsUpdated)
+            continue;
+          if (changed || argument.effect != qrt::ArgEffect::InOut)
+            return false;
+          changed = argument.write;
+        }
+        if (!changed)
+          continue;
+      } else {
+        return false;
+      }
+      if (ends || !mayLieInState(changed, symbol))
+        return false;
+      ends = true;
     }
   }
-  return false;
+  return ends;
 }
 
 /// Whether `op` may put `result` where the operand `value` lies.
@@ -286,7 +307,7 @@ bool EntryPlanner::mayOverwrite(Value value, Value result, Operation *op) {
   if (buffer.argument || isNeededLater(value, op, true))
     return false;
   if (buffer.symbol)
-    return views_.at(value) == stateView(buffer.symbol, value.getType()) && endsInUpdate(result, buffer.symbol);
+    return views_.at(value) == stateView(buffer.symbol, value.getType()) && mayLieInState(result, buffer.symbol);
   return true;
 }
 

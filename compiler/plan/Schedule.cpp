@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/plan/Schedule.h"
 
+#include "compiler/Kernels.h"
+
 using namespace mlir;
 
 namespace qcc {
-
-bool isViewOp(Operation *op) { return isa<qt::ReshapeOp, qt::SplitOp, qt::JoinOp, qt::BarrierOp>(op); }
 
 /// Whether the op overwrites one of its operands.
 static bool overwrites(Operation *op) {
@@ -46,7 +46,7 @@ static DenseSet<Operation *> findLazy(func::FuncOp function) {
       if (origin == Origin::Once)
         break;
     }
-    bool moved = isViewOp(&op) || isa<qt::ReadOp, qt::ZerosOp>(op);
+    bool moved = needsNoKernel(&op) && isPure(&op);
     if (isa<qt::BarrierOp>(op))
       origin = Origin::Again;
     else if (!moved && (origin == Origin::Outside || overwrites(&op)))
@@ -71,7 +71,7 @@ void Schedule::emit(Operation *op) {
   for (Operation *user : op->getUsers()) {
     if (isa<qt::WatchOp>(user))
       emit(user);
-    else if (isa<qt::ReshapeOp, qt::SplitOp>(user) &&
+    else if (isa<qt::ViewOpInterface>(user) && user->getNumOperands() == 1 &&
              llvm::any_of(user->getUsers(), [](Operation *next) { return isa<qt::WatchOp>(next); }))
       emit(user);
   }

@@ -10,9 +10,6 @@
 
 namespace qcc {
 
-/// Whether the op moves no data where strides allow it: reshape, split, join, barrier.
-bool isViewOp(mlir::Operation *op);
-
 /// Program order, except that views, zeros and what is computed again (from operands behind a qt.barrier) wait until
 /// something needs them, a watch follows its value at once, and updates come last. Ops without uses are left out; the
 /// return is not part of it.

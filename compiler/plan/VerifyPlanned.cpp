@@ -31,8 +31,10 @@ struct BufferState {
   Operation *op = nullptr;
   SmallVector<BufferView> views;
   int64_t pitch = 0;
-  /// Elements with a value. Of a state: elements with their final value, which nothing may touch any more.
+  /// Elements with a value. Of a state: elements with their final value, which nothing may change any more.
   ElementSet written;
+  /// Of a state: elements changed in place, and elements that have been read as what an update made of them.
+  ElementSet changed, readUpdated;
 
   bool outlivesStep() const { return isa<step::StateOp>(op); }
   Footprint footprint(Value memory) const { return *footprintOf(elementsOf(memory), pitch); }
@@ -84,7 +86,7 @@ private:
       SmallVector<Footprint> footprints;
       for (const BufferView &view : state.views)
         footprints.push_back(*footprintOf(view, state.pitch));
-      state.written = ElementSet(footprints);
+      state.written = state.changed = state.readUpdated = ElementSet(footprints);
     }
   }
 
@@ -112,22 +114,49 @@ private:
     if (isa<step::ArgumentOp>(state.op))
       return success();
     Footprint footprint = state.footprint(memory);
-    if (state.outlivesStep()) {
-      if (!isa<step::WatchOp>(op) && state.written.intersects(footprint))
-        return op->emitOpError() << "expected no use of a state after its final value is written, got a read of "
-                                 << memory.getType();
+    // Of a state any value can be watched; what is read is the value at entry, checkStateRead sees to that.
+    if (state.outlivesStep())
       return success();
-    }
     if (!state.written.contains(footprint))
       return op->emitOpError() << "expected to read elements that an instruction has written, got a read of "
                                << memory.getType() << " with others in it";
     return success();
   }
 
+  /// A read of a state sees the value at entry, unless it is one that means the value after the update (then it does
+  /// not come before that), or changes it further.
+  LogicalResult checkStateRead(Operation *op, const step::Access &access) {
+    Value memory = access.operand->get();
+    BufferState &state = stateOf(memory);
+    if (!state.outlivesStep())
+      return success();
+    Footprint footprint = state.footprint(memory);
+    if (access.readsUpdated) {
+      state.readUpdated.add(footprint);
+      return success();
+    }
+    if (state.written.intersects(footprint))
+      return op->emitOpError() << "expected no use of a state after its final value is written, got a read of "
+                               << memory.getType();
+    if (!access.writes() && state.changed.intersects(footprint))
+      return op->emitOpError() << "expected to read a state's value at entry, got a read of " << memory.getType()
+                               << " after its update in place";
+    return success();
+  }
+
+  /// A state is changed before its new value is read.
+  LogicalResult checkStateWrite(Operation *op, const step::Access &access) {
+    BufferState &state = stateOf(access.operand->get());
+    if (state.outlivesStep() && state.readUpdated.intersects(state.footprint(access.operand->get())))
+      return op->emitOpError() << "expected to change a state before its new value is read, got operand "
+                               << access.operand->getOperandNumber() << " after that";
+    return success();
+  }
+
   LogicalResult follow(step::InstructionOpInterface op) {
     SmallVector<step::Access> accesses = op.getAccesses();
     for (const step::Access &access : accesses)
-      if (access.reads() && failed(checkRead(op, access.operand->get())))
+      if (access.reads() && (failed(checkRead(op, access.operand->get())) || failed(checkStateRead(op, access))))
         return failure();
     for (const step::Access &access : accesses) {
       if (!access.writes())
@@ -137,10 +166,15 @@ private:
       if (isa<step::ArgumentOp>(state.op))
         return op.emitOpError() << "expected no write to an argument of the entry, got one to operand "
                                 << access.operand->getOperandNumber();
-      if (access.effect == step::Effect::InOut)
-        continue;
+      if (failed(checkStateWrite(op, access)))
+        return failure();
       Footprint footprint = state.footprint(memory);
-      if (state.written.intersects(footprint))
+      if (access.effect == step::Effect::InOut) {
+        if (state.outlivesStep())
+          state.changed.add(footprint);
+        continue;
+      }
+      if (state.written.intersects(footprint) || state.changed.intersects(footprint))
         return op.emitOpError()
                << "expected each element to be written once and changed only through inout, got another "
                << "write of operand " << access.operand->getOperandNumber();

@@ -34,8 +34,6 @@ public:
   }
 
 private:
-  static bool isView(Operation *op) { return isa<qt::ReshapeOp, qt::SplitOp, qt::JoinOp>(op); }
-
   /// Whether the policy computes this value of the forward pass again. The sum of an add_rms_norm is the residual
   /// stream: its gradient reads it, so it is kept, and the norm is computed from it. Residuals are small.
   bool isRecomputed(Value value) {
@@ -43,8 +41,8 @@ private:
     if (!result || backward_.contains(result.getOwner()))
       return false;
     Operation *op = result.getOwner();
-    if (isView(op))
-      return llvm::any_of(op->getOperands(), [&](Value operand) { return isRecomputed(operand); });
+    if (auto view = dyn_cast<qt::ViewOpInterface>(op))
+      return llvm::any_of(view.getViewed(), [&](Value operand) { return isRecomputed(operand); });
     if (auto norm = dyn_cast<qt::AddRmsNormOp>(op))
       return value == norm.getY();
     return isa<qt::RmsNormOp, qt::GatedDeltaInputsOp, qt::SwigluOp, qt::GatedRmsNormOp, qt::QkNormRopeOp>(op) &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/target/Target.h"
 
+#include "compiler/Kernels.h"
 #include "compiler/Scope.h"
-#include "compiler/plan/Schedule.h"
 #include "runtime/base/Digits.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -36,8 +36,7 @@ static std::string whyNot(Operation *op, const Target &target) {
       return "kernel add repeats no operand";
     return "";
   }
-  if (isViewOp(op) || isa<qt::LinearOp, qt::LinearInputGradOp, qt::LinearWeightGradOp, qt::ZerosOp, qt::ReadOp,
-                          qt::UpdateOp, qt::WatchOp, func::ReturnOp>(op))
+  if (isComputed(op) || needsNoKernel(op))
     return "";
   return "the catalog has none, and no compound op or cluster took it in";
 }

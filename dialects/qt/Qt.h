@@ -57,6 +57,16 @@ constexpr llvm::StringLiteral kOtherTensorsAttr = "qt.other_tensors";
 
 #include "dialects/qt/QtDialect.h.inc"
 #include "dialects/qt/QtEnums.h.inc"
+
+namespace qt {
+
+/// Traits of ops: see QtInterfaces.td.
+template <typename Op> class InModel : public mlir::OpTrait::TraitBase<Op, InModel> {};
+template <typename Op> class Pointwise : public mlir::OpTrait::TraitBase<Op, Pointwise> {};
+template <typename Op> class MatrixProduct : public mlir::OpTrait::TraitBase<Op, MatrixProduct> {};
+
+} // namespace qt
+
 #include "dialects/qt/QtInterfaces.h.inc"
 
 #define GET_ATTRDEF_CLASSES
@@ -85,6 +95,7 @@ struct KernelArgument {
   mlir::Value read;  // what is read: null for Write
   mlir::Value write; // what is written: null for Read
   qrt::ArgEffect effect = qrt::ArgEffect::Read;
+  bool readsUpdated = false; // ReadUpdated in the catalog
 
   bool absent() const { return !read && !write; }
 };

@@ -74,7 +74,7 @@ def Qt_Phase : Qt_Enum<"Phase", "how far a module is compiled", [
   I32EnumAttrCase<"Grad", 3, "grad">,         // reverse mode, entry functions
   I32EnumAttrCase<"Bucketed", 4, "bucketed">, // one set of entry functions a bucket, all shapes static
   I32EnumAttrCase<"Sharded", 5, "sharded">,   // placements and collectives: the identity on one rank
-  I32EnumAttrCase<"Fused", 6, "fused">,       // gradient sums in place, no pointwise op left
+  I32EnumAttrCase<"Fused", 6, "fused">,       // gradient sums in place; a kernel, product or view for each op
   I32EnumAttrCase<"Remat", 7, "remat">,       // what is computed again
   I32EnumAttrCase<"Planned", 8, "planned">,   // instructions over slices
   I32EnumAttrCase<"Program", 9, "program">]>; // the artifact

@@ -15,7 +15,7 @@ def Qt_EmbeddingGradOp : Qt_KernelOp<"embedding_grad", "EmbeddingGrad", [], [], 
   }];
 }
 
-def Qt_LinearInputGradOp : Qt_Op<"linear_input_grad", [Pure, DeclareOpInterfaceMethods<CostOpInterface>]> {
+def Qt_LinearInputGradOp : Qt_Op<"linear_input_grad", [Pure, Qt_MatrixProduct, DeclareOpInterfaceMethods<CostOpInterface>]> {
   let summary = "dx = dy W: dy [rows, out], W [out, in]";
   let arguments = (ins Qt_Rows:$dy, Qt_Tensor:$weight);
   let results = (outs Qt_Rows:$dx);
@@ -23,7 +23,7 @@ def Qt_LinearInputGradOp : Qt_Op<"linear_input_grad", [Pure, DeclareOpInterfaceM
   let hasVerifier = 1;
 }
 
-def Qt_LinearWeightGradOp : Qt_Op<"linear_weight_grad", [Pure, DeclareOpInterfaceMethods<CostOpInterface>]> {
+def Qt_LinearWeightGradOp : Qt_Op<"linear_weight_grad", [Pure, Qt_MatrixProduct, DeclareOpInterfaceMethods<CostOpInterface>]> {
   let summary = "dW = dy^T x: dy [rows, out], x [rows, in]";
   let arguments = (ins Qt_Rows:$dy, Qt_Rows:$x, Optional<Qt_Tensor>:$into);
   let results = (outs Qt_Tensor:$dweight);

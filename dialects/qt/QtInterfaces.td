@@ -56,4 +56,21 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
   ];
 }
 
+def ViewOpInterface : OpInterface<"ViewOpInterface"> {
+  let cppNamespace = "::qt";
+  let description = "An op that computes nothing: its results lie where operands of it lie, if the plan can have it so.";
+  let methods = [InterfaceMethod<"The operands that its results show.", "::mlir::OperandRange", "getViewed", (ins), "",
+    "return $_op->getOperands();">];
+}
+
+class Qt_Trait<string name> : NativeOpTrait<name> {
+  let cppNamespace = "::qt";
+}
+// What the author of a model may write: all that the phase `model` has.
+def Qt_InModel : Qt_Trait<"InModel">;
+// Each element of the result comes of the operands' elements at its place alone.
+def Qt_Pointwise : Qt_Trait<"Pointwise">;
+// One matrix product.
+def Qt_MatrixProduct : Qt_Trait<"MatrixProduct">;
+
 #endif // QT_INTERFACES_TD

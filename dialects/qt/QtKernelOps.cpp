@@ -74,8 +74,8 @@ SmallVector<KernelArgument> kernelArguments(KernelBackedOpInterface op) {
   bool variadic = false;
   for (const qrt::ArgInfo &arg : info.args) {
     bool inOut = arg.effect == ArgEffect::InOut || arg.effect == ArgEffect::InOutOptional;
-    bool isRead = arg.effect == ArgEffect::Read || arg.effect == ArgEffect::ReadOptional;
-    operandArgs += isRead || inOut;
+    bool read = qrt::isRead(arg.effect) && arg.effect != ArgEffect::ReadVariadic;
+    operandArgs += read || inOut;
     resultArgs +=
         inOut || arg.effect == ArgEffect::Write || arg.effect == ArgEffect::WriteOptional || isAccumulate(arg.effect);
     variadic |= arg.effect == ArgEffect::ReadVariadic;
@@ -93,7 +93,9 @@ SmallVector<KernelArgument> kernelArguments(KernelBackedOpInterface op) {
     switch (arg.effect) {
     case ArgEffect::Read:
     case ArgEffect::ReadOptional:
-      arguments.push_back({operands.next(isOptional(arg.effect)), Value(), ArgEffect::Read});
+    case ArgEffect::ReadUpdated:
+      arguments.push_back(
+          {operands.next(isOptional(arg.effect)), Value(), ArgEffect::Read, arg.effect == ArgEffect::ReadUpdated});
       break;
     case ArgEffect::ReadVariadic:
       for (Value value : operands.rest(into.size()))

@@ -7,7 +7,7 @@
 
 include "dialects/qt/QtBase.td"
 
-def Qt_ParameterOp : Qt_Op<"parameter", [Symbol]> {
+def Qt_ParameterOp : Qt_Op<"parameter", [Symbol, Qt_InModel]> {
   let summary = "a weight of the model";
   let description = [{
     ```mlir
@@ -40,7 +40,7 @@ def Qt_StateOp : Qt_Op<"state", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpI
   let assemblyFormat = "$sym_name $kind (`of` $parameter^)? `:` $type attr-dict";
 }
 
-def Qt_ReadOp : Qt_Op<"read", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Qt_ReadOp : Qt_Op<"read", [Pure, Qt_InModel, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the value that a parameter, pack or state has when the function is entered";
   let arguments = (ins FlatSymbolRefAttr:$symbol);
   let results = (outs Qt_AnyTensor:$value);

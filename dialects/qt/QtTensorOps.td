@@ -8,7 +8,7 @@
 include "dialects/qt/QtBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 
-class Qt_UnaryOp<string mnemonic, string formula> : Qt_Op<mnemonic, [Pure, SameOperandsAndResultType, Elementwise, Qt_Differentiable]> {
+class Qt_UnaryOp<string mnemonic, string formula> : Qt_Op<mnemonic, [Pure, SameOperandsAndResultType, Qt_Pointwise, Qt_InModel, Qt_Differentiable]> {
   let summary = "elementwise: " # formula;
   let arguments = (ins Qt_Tensor:$x);
   let results = (outs Qt_Tensor:$result);
@@ -21,7 +21,7 @@ def Qt_SiluOp : Qt_UnaryOp<"silu", "x / (1 + e^-x)">;
 def Qt_SoftplusOp : Qt_UnaryOp<"softplus", "log(1 + e^x)">;
 
 class Qt_BinaryOp<string mnemonic, string formula, list<Trait> traits = []>
-    : Qt_Op<mnemonic, !listconcat([Pure, AllTypesMatch<["lhs", "result"]>, Qt_Differentiable], traits)> {
+    : Qt_Op<mnemonic, !listconcat([Pure, AllTypesMatch<["lhs", "result"]>, Qt_Pointwise, Qt_InModel, Qt_Differentiable], traits)> {
   let summary = "elementwise: " # formula;
   let description = "`rhs` has the shape of `lhs`, or that of its last dimensions: then it is repeated along the others.";
   let arguments = (ins Qt_Tensor:$lhs, Qt_Tensor:$rhs);
@@ -41,7 +41,7 @@ def Qt_AddOp : Qt_BinaryOp<"add", "lhs + rhs", [KernelBackedOpInterface, CostOpI
 def Qt_SubOp : Qt_BinaryOp<"sub", "lhs - rhs">;
 def Qt_MulOp : Qt_BinaryOp<"mul", "lhs * rhs">;
 
-def Qt_ScaleOp : Qt_Op<"scale", [Pure, AllTypesMatch<["x", "result"]>, Qt_Differentiable]> {
+def Qt_ScaleOp : Qt_Op<"scale", [Pure, Qt_Pointwise, Qt_InModel, AllTypesMatch<["x", "result"]>, Qt_Differentiable]> {
   let summary = "x times a constant";
   let arguments = (ins Qt_Tensor:$x, F64Attr:$factor);
   let results = (outs Qt_Tensor:$result);
@@ -49,7 +49,7 @@ def Qt_ScaleOp : Qt_Op<"scale", [Pure, AllTypesMatch<["x", "result"]>, Qt_Differ
   let hasVerifier = 1;
 }
 
-def Qt_CastOp : Qt_Op<"cast", [Pure, Qt_Differentiable]> {
+def Qt_CastOp : Qt_Op<"cast", [Pure, Qt_Pointwise, Qt_InModel, Qt_Differentiable]> {
   let summary = "the same numbers, rounded to another element type";
   let arguments = (ins Qt_Tensor:$x);
   let results = (outs Qt_Tensor:$result);
@@ -57,14 +57,14 @@ def Qt_CastOp : Qt_Op<"cast", [Pure, Qt_Differentiable]> {
   let hasVerifier = 1;
 }
 
-def Qt_ZerosOp : Qt_Op<"zeros", [Pure]> {
+def Qt_ZerosOp : Qt_Op<"zeros", [Pure, Qt_InModel]> {
   let summary = "zeros";
   let arguments = (ins);
   let results = (outs Qt_Tensor:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
-def Qt_ReshapeOp : Qt_Op<"reshape", [Pure, Qt_Differentiable]> {
+def Qt_ReshapeOp : Qt_Op<"reshape", [Pure, ViewOpInterface, Qt_InModel, Qt_Differentiable]> {
   let summary = "the same elements in row-major order under another shape";
   let description = "The dynamic dimension, if there is one, is the first of both shapes.";
   let arguments = (ins Qt_Tensor:$x);
@@ -73,7 +73,7 @@ def Qt_ReshapeOp : Qt_Op<"reshape", [Pure, Qt_Differentiable]> {
   let hasVerifier = 1;
 }
 
-def Qt_BroadcastOp : Qt_Op<"broadcast", [Pure, Qt_Differentiable]> {
+def Qt_BroadcastOp : Qt_Op<"broadcast", [Pure, Qt_InModel, Qt_Differentiable]> {
   let summary = "repeats x: dimension i of x becomes dimension `dims[i]` of the result";
   let description = "`dims` ascend. A dimension of x keeps its size, or has size 1 and is repeated. The result's other dimensions repeat x.";
   let arguments = (ins Qt_Tensor:$x, DenseI64ArrayAttr:$dims);
@@ -82,7 +82,7 @@ def Qt_BroadcastOp : Qt_Op<"broadcast", [Pure, Qt_Differentiable]> {
   let hasVerifier = 1;
 }
 
-def Qt_TransposeOp : Qt_Op<"transpose", [Pure, Qt_Differentiable]> {
+def Qt_TransposeOp : Qt_Op<"transpose", [Pure, Qt_InModel, Qt_Differentiable]> {
   let summary = "dimension i of the result is dimension `permutation[i]` of x";
   let arguments = (ins Qt_Tensor:$x, DenseI64ArrayAttr:$permutation);
   let results = (outs Qt_Tensor:$result);
@@ -90,7 +90,7 @@ def Qt_TransposeOp : Qt_Op<"transpose", [Pure, Qt_Differentiable]> {
   let hasVerifier = 1;
 }
 
-def Qt_ReduceSumOp : Qt_Op<"reduce_sum", [Pure, Qt_Differentiable]> {
+def Qt_ReduceSumOp : Qt_Op<"reduce_sum", [Pure, Qt_InModel, Qt_Differentiable]> {
   let summary = "the sum over the dimensions `dims`, which the result lacks";
   let arguments = (ins Qt_Tensor:$x, DenseI64ArrayAttr:$dims);
   let results = (outs Qt_Tensor:$result);
@@ -98,7 +98,7 @@ def Qt_ReduceSumOp : Qt_Op<"reduce_sum", [Pure, Qt_Differentiable]> {
   let hasVerifier = 1;
 }
 
-def Qt_SplitOp : Qt_Op<"split", [Pure, Qt_Differentiable]> {
+def Qt_SplitOp : Qt_Op<"split", [Pure, ViewOpInterface, Qt_InModel, Qt_Differentiable]> {
   let summary = "cuts x along dimension `dim`: the results lie one behind the other";
   let description = "A view: no element moves.";
   let arguments = (ins Qt_Tensor:$x, I64Attr:$dim);
@@ -107,7 +107,7 @@ def Qt_SplitOp : Qt_Op<"split", [Pure, Qt_Differentiable]> {
   let hasVerifier = 1;
 }
 
-def Qt_JoinOp : Qt_Op<"join", [Pure, Qt_Differentiable]> {
+def Qt_JoinOp : Qt_Op<"join", [Pure, ViewOpInterface, Qt_InModel, Qt_Differentiable]> {
   let summary = "puts the parts one behind the other along dimension `dim`";
   let description = "A view where the plan can have each part written in its place at once.";
   let arguments = (ins Variadic<Qt_Tensor>:$parts, I64Attr:$dim);
@@ -116,7 +116,7 @@ def Qt_JoinOp : Qt_Op<"join", [Pure, Qt_Differentiable]> {
   let hasVerifier = 1;
 }
 
-def Qt_ContractOp : Qt_Op<"contract", [Pure, Qt_Differentiable]> {
+def Qt_ContractOp : Qt_Op<"contract", [Pure, Qt_InModel, Qt_Differentiable]> {
   let summary = "sum of products over the contracted dimensions, for each index of the batch dimensions";
   let description = [{
     The result's dimensions are the batch dimensions, the other dimensions of `lhs`, then the other dimensions of `rhs`, each in order. Scores of
@@ -136,7 +136,7 @@ def Qt_ContractOp : Qt_Op<"contract", [Pure, Qt_Differentiable]> {
   let hasVerifier = 1;
 }
 
-def Qt_CausalMaskOp : Qt_Op<"causal_mask", [Pure, AllTypesMatch<["scores", "result"]>, Qt_Differentiable]> {
+def Qt_CausalMaskOp : Qt_Op<"causal_mask", [Pure, Qt_InModel, AllTypesMatch<["scores", "result"]>, Qt_Differentiable]> {
   let summary = "minus infinity where the key comes after the query or belongs to another document";
   let description = "The last two dimensions of `scores` are query tokens and key tokens. A query outside every document sees no key.";
   let arguments = (ins Qt_SegmentsType:$docs, Qt_Tensor:$scores);
@@ -145,14 +145,14 @@ def Qt_CausalMaskOp : Qt_Op<"causal_mask", [Pure, AllTypesMatch<["scores", "resu
   let hasVerifier = 1;
 }
 
-def Qt_SoftmaxOp : Qt_Op<"softmax", [Pure, AllTypesMatch<["x", "result"]>, Qt_Differentiable]> {
+def Qt_SoftmaxOp : Qt_Op<"softmax", [Pure, Qt_InModel, AllTypesMatch<["x", "result"]>, Qt_Differentiable]> {
   let summary = "softmax over the last dimension; zeros where every entry is minus infinity";
   let arguments = (ins Qt_Rows:$x);
   let results = (outs Qt_Rows:$result);
   let assemblyFormat = "$x attr-dict `:` type($x)";
 }
 
-def Qt_ScanOp : Qt_Op<"scan", [SingleBlock, RecursiveMemoryEffects]> {
+def Qt_ScanOp : Qt_Op<"scan", [SingleBlock, Qt_InModel, RecursiveMemoryEffects]> {
   let summary = "a recurrence over the tokens of each document, its state zero before the first";
   let description = [{
     How the model's author writes a recurrence. The body sees one token: the state before it, then a slice of each row operand. It yields the
@@ -178,21 +178,22 @@ def Qt_ScanOp : Qt_Op<"scan", [SingleBlock, RecursiveMemoryEffects]> {
   let hasRegionVerifier = 1;
 }
 
-def Qt_YieldOp : Qt_Op<"yield", [Pure, Terminator, HasParent<"ScanOp">]> {
+def Qt_YieldOp : Qt_Op<"yield", [Pure, Qt_InModel, Terminator, HasParent<"ScanOp">]> {
   let summary = "ends the body of a scan: the next state, then a slice of each result";
   let arguments = (ins Qt_Tensor:$state, Variadic<Qt_Tensor>:$outputs);
   let assemblyFormat = "$state (`,` $outputs^)? attr-dict `:` type(operands)";
 }
 
-def Qt_BarrierOp : Qt_Op<"barrier", [Pure, AllTypesMatch<["x", "result"]>]> {
+def Qt_BarrierOp : Qt_Op<"barrier", [Pure, ViewOpInterface, AllTypesMatch<["x", "result"]>]> {
   let summary = "x, but not before `after` is known";
   let description = "Ties a recomputation to the backward pass, so that it is not merged with the first computation. A view.";
   let arguments = (ins Qt_AnyTensor:$x, Qt_AnyTensor:$after);
   let results = (outs Qt_AnyTensor:$result);
   let assemblyFormat = "$x `after` $after attr-dict `:` type($x) `,` type($after)";
+  let extraClassDeclaration = "::mlir::OperandRange getViewed() { return (*this)->getOperands().take_front(1); }";
 }
 
-def Qt_WatchOp : Qt_Op<"watch", [MemoryEffects<[MemWrite]>]> {
+def Qt_WatchOp : Qt_Op<"watch", [MemoryEffects<[MemWrite]>, Qt_InModel]> {
   let summary = "names a value for the program's debug table";
   let description = [{
     No instruction comes of it: the debug table says which slice holds the value after which instruction, and the executor copies it out then if asked.

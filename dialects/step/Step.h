@@ -18,6 +18,9 @@ namespace step {
 struct Access {
   mlir::OpOperand *operand;
   Effect effect;
+  /// Of a read: whether it means the value of a state after its update in this entry, not at entry (the catalog's
+  /// ReadUpdated).
+  bool readsUpdated = false;
 
   bool reads() const { return effect == Effect::Read || effect == Effect::InOut; }
   bool writes() const { return effect == Effect::Write || effect == Effect::InOut; }

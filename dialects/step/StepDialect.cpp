@@ -157,9 +157,10 @@ SmallVector<Value> LaunchOp::getCallArguments() {
 SmallVector<Access> LaunchOp::getAccesses() {
   SmallVector<Access> accesses;
   OpOperand *operand = getOperation()->getOpOperands().begin();
+  ArrayRef<qrt::ArgInfo> args = qrt::kernelInfo(getKernel()).args;
   for (size_t i = 0; i < getArgumentEffects().size(); ++i)
     if (getEffect(i) != Effect::Absent)
-      accesses.push_back({operand++, getEffect(i)});
+      accesses.push_back({operand++, getEffect(i), i < args.size() && args[i].effect == qrt::ArgEffect::ReadUpdated});
   if (getWorkspace())
     accesses.push_back({operand, Effect::Write});
   return accesses;

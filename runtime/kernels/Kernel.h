@@ -30,6 +30,9 @@ enum class ArgEffect : uint8_t {
   Read,
   ReadOptional,
   ReadVariadic,
+  /// Read; and where a program updates the state that it reads, then before the call. All other reads of a state mean
+  /// its value at entry.
+  ReadUpdated,
   Write,
   WriteOptional,
   InOut,
@@ -81,6 +84,10 @@ std::optional<Kernel> kernelByName(std::string_view name);
 constexpr bool isOptional(ArgEffect effect) {
   return effect == ArgEffect::ReadOptional || effect == ArgEffect::WriteOptional ||
          effect == ArgEffect::InOutOptional || effect == ArgEffect::AccumulateOptional;
+}
+constexpr bool isRead(ArgEffect effect) {
+  return effect == ArgEffect::Read || effect == ArgEffect::ReadOptional || effect == ArgEffect::ReadVariadic ||
+         effect == ArgEffect::ReadUpdated;
 }
 constexpr bool isAccumulate(ArgEffect effect) {
   return effect == ArgEffect::Accumulate || effect == ArgEffect::AccumulateOptional;

@@ -82,6 +82,7 @@ private:
     case ArgEffect::Read:
     case ArgEffect::ReadOptional:
     case ArgEffect::ReadVariadic:
+    case ArgEffect::ReadUpdated:
       fits = given == ArgEffect::Read;
       break;
     case ArgEffect::Write:
@@ -104,6 +105,7 @@ private:
       case ArgEffect::Read:
       case ArgEffect::ReadOptional:
       case ArgEffect::ReadVariadic:
+      case ArgEffect::ReadUpdated:
         return "read";
       case ArgEffect::InOut:
       case ArgEffect::InOutOptional:

@@ -19,7 +19,7 @@ void require(const Status &status) {
 bool isResult(const KernelCall &call, size_t arg) {
   std::span<const ArgInfo> args = kernelInfo(call.kernel).args;
   ArgEffect effect = args[std::min(arg, args.size() - 1)].effect;
-  return effect != ArgEffect::Read && effect != ArgEffect::ReadOptional && effect != ArgEffect::ReadVariadic;
+  return !isRead(effect);
 }
 
 bool isUpdated(const KernelCall &call, size_t arg) {

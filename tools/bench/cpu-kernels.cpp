@@ -77,8 +77,7 @@ void run(const Benchmark &benchmark, const char *storage, const BucketShape &buc
     tensor.shape = denseShape(arg.dtype, arg.dims);
     int64_t argBytes = tensor.shape.elements() * byteSize(arg.dtype);
     bool inOut = declared == ArgEffect::InOut || declared == ArgEffect::InOutOptional;
-    bool read =
-        declared == ArgEffect::Read || declared == ArgEffect::ReadOptional || declared == ArgEffect::ReadVariadic;
+    bool read = isRead(declared);
     if (arg.present) {
       memory.emplace_back(argBytes);
       tensor.data = memory.back().data;

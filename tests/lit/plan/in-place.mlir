@@ -97,6 +97,35 @@ func.func @read_later() -> (tensor<f32> {qt.result = #qt.result<grad_norm>}) att
   return %n : tensor<f32>
 }
 
+// The new value is read too: the state keeps its old one until the end.
+// CHECK-LABEL: step.entry @new_read.program
+// CHECK: step.copy write %[[G:t.*]], read %w.gradient
+// CHECK: step.gemm inout %[[G]], read transpose %w, read %v
+// CHECK: step.launch global_norm(write %grad_norm, read %[[G]])
+// CHECK-NEXT: step.copy write %w.gradient, read %[[G]]
+func.func @new_read() -> (tensor<f32> {qt.result = #qt.result<grad_norm>}) attributes {qt.entry = #qt.entry<apply>} {
+  %w = qt.read @w : tensor<16x16xf32>
+  %v = qt.read @v : tensor<16x16xf32>
+  %g = qt.read @w.gradient : tensor<16x16xf32>
+  %1 = qt.linear_weight_grad %w, %v into %g : (tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+  %n = qt.global_norm %1 : (tensor<16x16xf32>) -> tensor<f32>
+  qt.update @w.gradient, %1 : tensor<16x16xf32>
+  return %n : tensor<f32>
+}
+
+// The same where the new value is made without the old.
+// CHECK-LABEL: step.entry @new_written.program
+// CHECK: step.launch swiglu(read %w, read %w, write %[[V:t.*]])
+// CHECK: step.launch global_norm(write %grad_norm, read %[[V]])
+// CHECK: step.copy write %v, read %[[V]]
+func.func @new_written() -> (tensor<f32> {qt.result = #qt.result<grad_norm>}) attributes {qt.entry = #qt.entry<apply>} {
+  %w = qt.read @w : tensor<16x16xf32>
+  %x = qt.swiglu %w, %w : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+  %n = qt.global_norm %x : (tensor<16x16xf32>) -> tensor<f32>
+  qt.update @v, %x : tensor<16x16xf32>
+  return %n : tensor<f32>
+}
+
 // An update is written straight to its state once nobody reads that any more; until then it waits in a buffer of its own.
 // CHECK-LABEL: step.entry @update.program
 // CHECK: step.launch swiglu(read %w, read %w, write %[[LATE:t.*]])

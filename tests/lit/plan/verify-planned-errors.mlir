@@ -145,3 +145,156 @@ step.entry @e apply io 1024 transient 0 {
   // expected-error@below {{expected no use of a state after its final value is written, got a read of 'memref<4xf32>'}}
   step.launch global_norm(write %norm, read %w) : memref<f32>, memref<4xf32>
 }
+
+// -----
+
+// Each state's value at entry is read before its update, and the counters after theirs.
+qt.parameter @w : tensor<4xf32> init <zeros> names ["w"]
+qt.state @w.exp_avg exp_avg of @w : tensor<4xf32>
+qt.state @w.exp_avg_sq exp_avg_sq of @w : tensor<4xf32>
+qt.state @counters counters : tensor<2xi64>
+step.layout state 1024 gradients 0 {
+  step.place @w state 0 : memref<4xf32>
+  step.place @w.exp_avg state 256 : memref<4xf32>
+  step.place @w.exp_avg_sq state 512 : memref<4xf32>
+  step.place @counters state 768 : memref<2xi64>
+}
+step.entry @e apply io 1024 transient 256 {
+  %hyper = step.argument hyper 0 : memref<8xf32>
+  %seed = step.argument seed 256 : memref<i64>
+  %norm = step.result grad_norm 512 : memref<f32>
+  %w = step.state @w : memref<4xf32>
+  %m = step.state @w.exp_avg : memref<4xf32>
+  %v = step.state @w.exp_avg_sq : memref<4xf32>
+  %counters = step.state @counters : memref<2xi64>
+  %g = step.transient 0 : memref<4xf32>
+  step.fill write %g : memref<4xf32>
+  step.launch global_norm(write %norm, read %g, read %w) : memref<f32>, memref<4xf32>, memref<4xf32>
+  step.launch optimizer_step(read %norm, inout %counters) : memref<f32>, memref<2xi64>
+  step.launch adamw(read %g, read %norm, read %counters, read %hyper, read %seed, inout %w, inout %m, inout %v, none) params(decay = 0, [1, 4])
+      : memref<4xf32>, memref<f32>, memref<2xi64>, memref<8xf32>, memref<i64>, memref<4xf32>, memref<4xf32>, memref<4xf32>
+  step.watch %w as "w" : memref<4xf32>
+}
+
+// -----
+
+qt.parameter @w : tensor<4xf32> init <zeros> names ["w"]
+qt.state @w.exp_avg exp_avg of @w : tensor<4xf32>
+qt.state @w.exp_avg_sq exp_avg_sq of @w : tensor<4xf32>
+qt.state @counters counters : tensor<2xi64>
+step.layout state 1024 gradients 0 {
+  step.place @w state 0 : memref<4xf32>
+  step.place @w.exp_avg state 256 : memref<4xf32>
+  step.place @w.exp_avg_sq state 512 : memref<4xf32>
+  step.place @counters state 768 : memref<2xi64>
+}
+step.entry @e apply io 1024 transient 256 {
+  %hyper = step.argument hyper 0 : memref<8xf32>
+  %seed = step.argument seed 256 : memref<i64>
+  %norm = step.result grad_norm 512 : memref<f32>
+  %w = step.state @w : memref<4xf32>
+  %m = step.state @w.exp_avg : memref<4xf32>
+  %v = step.state @w.exp_avg_sq : memref<4xf32>
+  %counters = step.state @counters : memref<2xi64>
+  %g = step.transient 0 : memref<4xf32>
+  step.fill write %g : memref<4xf32>
+  step.launch global_norm(write %norm, read %g) : memref<f32>, memref<4xf32>
+  step.launch optimizer_step(read %norm, inout %counters) : memref<f32>, memref<2xi64>
+  step.launch adamw(read %g, read %norm, read %counters, read %hyper, read %seed, inout %w, inout %m, inout %v, none) params(decay = 0, [1, 4])
+      : memref<4xf32>, memref<f32>, memref<2xi64>, memref<8xf32>, memref<i64>, memref<4xf32>, memref<4xf32>, memref<4xf32>
+  // expected-error@below {{expected to read a state's value at entry, got a read of 'memref<4xf32>' after its update in place}}
+  step.copy write %g, read %w : memref<4xf32>, memref<4xf32>
+}
+
+// -----
+
+// Two of four elements.
+qt.parameter @w : tensor<4xf32> init <zeros> names ["w"]
+qt.state @w.exp_avg exp_avg of @w : tensor<4xf32>
+qt.state @w.exp_avg_sq exp_avg_sq of @w : tensor<4xf32>
+qt.state @counters counters : tensor<2xi64>
+step.layout state 1024 gradients 0 {
+  step.place @w state 0 : memref<4xf32>
+  step.place @w.exp_avg state 256 : memref<4xf32>
+  step.place @w.exp_avg_sq state 512 : memref<4xf32>
+  step.place @counters state 768 : memref<2xi64>
+}
+step.entry @e apply io 1024 transient 256 {
+  %hyper = step.argument hyper 0 : memref<8xf32>
+  %seed = step.argument seed 256 : memref<i64>
+  %norm = step.result grad_norm 512 : memref<f32>
+  %w = step.state @w : memref<4xf32>
+  %m = step.state @w.exp_avg : memref<4xf32>
+  %v = step.state @w.exp_avg_sq : memref<4xf32>
+  %counters = step.state @counters : memref<2xi64>
+  %g = step.transient 0 : memref<4xf32>
+  step.fill write %g : memref<4xf32>
+  step.launch global_norm(write %norm, read %g) : memref<f32>, memref<4xf32>
+  step.launch optimizer_step(read %norm, inout %counters) : memref<f32>, memref<2xi64>
+  step.launch adamw(read %g, read %norm, read %counters, read %hyper, read %seed, inout %w, inout %m, inout %v, none) params(decay = 0, [1, 4])
+      : memref<4xf32>, memref<f32>, memref<2xi64>, memref<8xf32>, memref<i64>, memref<4xf32>, memref<4xf32>, memref<4xf32>
+  %part = step.slice %m[2] : memref<4xf32> -> memref<2xf32>
+  %rest = step.transient 0 : memref<2xf32>
+  // expected-error@below {{expected to read a state's value at entry, got a read of 'memref<2xf32>' after its update in place}}
+  step.copy write %rest, read %part : memref<2xf32>, memref<2xf32>
+}
+
+// -----
+
+qt.parameter @w : tensor<4xf32> init <zeros> names ["w"]
+qt.state @w.exp_avg exp_avg of @w : tensor<4xf32>
+qt.state @w.exp_avg_sq exp_avg_sq of @w : tensor<4xf32>
+qt.state @counters counters : tensor<2xi64>
+step.layout state 1024 gradients 0 {
+  step.place @w state 0 : memref<4xf32>
+  step.place @w.exp_avg state 256 : memref<4xf32>
+  step.place @w.exp_avg_sq state 512 : memref<4xf32>
+  step.place @counters state 768 : memref<2xi64>
+}
+step.entry @e apply io 1024 transient 256 {
+  %hyper = step.argument hyper 0 : memref<8xf32>
+  %seed = step.argument seed 256 : memref<i64>
+  %norm = step.result grad_norm 512 : memref<f32>
+  %w = step.state @w : memref<4xf32>
+  %m = step.state @w.exp_avg : memref<4xf32>
+  %v = step.state @w.exp_avg_sq : memref<4xf32>
+  %counters = step.state @counters : memref<2xi64>
+  %g = step.transient 0 : memref<4xf32>
+  step.fill write %g : memref<4xf32>
+  step.launch global_norm(write %norm, read %g) : memref<f32>, memref<4xf32>
+  step.launch optimizer_step(read %norm, inout %counters) : memref<f32>, memref<2xi64>
+  step.launch adamw(read %g, read %norm, read %counters, read %hyper, read %seed, inout %w, inout %m, inout %v, none) params(decay = 0, [1, 4])
+      : memref<4xf32>, memref<f32>, memref<2xi64>, memref<8xf32>, memref<i64>, memref<4xf32>, memref<4xf32>, memref<4xf32>
+  // expected-error@below {{expected each element to be written once and changed only through inout, got another write of operand 0}}
+  step.fill write %w : memref<4xf32>
+}
+
+// -----
+
+// The step that an update corrects its moments by is counted before.
+qt.parameter @w : tensor<4xf32> init <zeros> names ["w"]
+qt.state @w.exp_avg exp_avg of @w : tensor<4xf32>
+qt.state @w.exp_avg_sq exp_avg_sq of @w : tensor<4xf32>
+qt.state @counters counters : tensor<2xi64>
+step.layout state 1024 gradients 0 {
+  step.place @w state 0 : memref<4xf32>
+  step.place @w.exp_avg state 256 : memref<4xf32>
+  step.place @w.exp_avg_sq state 512 : memref<4xf32>
+  step.place @counters state 768 : memref<2xi64>
+}
+step.entry @e apply io 1024 transient 256 {
+  %hyper = step.argument hyper 0 : memref<8xf32>
+  %seed = step.argument seed 256 : memref<i64>
+  %norm = step.result grad_norm 512 : memref<f32>
+  %w = step.state @w : memref<4xf32>
+  %m = step.state @w.exp_avg : memref<4xf32>
+  %v = step.state @w.exp_avg_sq : memref<4xf32>
+  %counters = step.state @counters : memref<2xi64>
+  %g = step.transient 0 : memref<4xf32>
+  step.fill write %g : memref<4xf32>
+  step.launch global_norm(write %norm, read %g) : memref<f32>, memref<4xf32>
+  step.launch adamw(read %g, read %norm, read %counters, read %hyper, read %seed, inout %w, inout %m, inout %v, none) params(decay = 0, [1, 4])
+      : memref<4xf32>, memref<f32>, memref<2xi64>, memref<8xf32>, memref<i64>, memref<4xf32>, memref<4xf32>, memref<4xf32>
+  // expected-error@below {{expected to change a state before its new value is read, got operand 1 after that}}
+  step.launch optimizer_step(read %norm, inout %counters) : memref<f32>, memref<2xi64>
+}

@@ -183,6 +183,7 @@ private:
     case ArgEffect::Read:
     case ArgEffect::ReadOptional:
     case ArgEffect::ReadVariadic:
+    case ArgEffect::ReadUpdated:
       return ArgEffect::Read;
     case ArgEffect::InOut:
     case ArgEffect::InOutOptional:

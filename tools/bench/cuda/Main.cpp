@@ -33,6 +33,7 @@ ArgEffect effectOf(const Benchmark &benchmark, size_t arg) {
   case ArgEffect::Read:
   case ArgEffect::ReadOptional:
   case ArgEffect::ReadVariadic:
+  case ArgEffect::ReadUpdated:
     return ArgEffect::Read;
   case ArgEffect::InOut:
   case ArgEffect::InOutOptional:

@@ -68,33 +68,42 @@ TEST_P(QwenProgram, KeepsTheBudgetOfInstructions) {
   qrt::StatusOr<qrt::Program> program = compile(*module, options);
   ASSERT_TRUE(program.ok()) << program.status().message();
   const qrt::Entry &step = *program->findEntry(qrt::EntryKind::Step, options.buckets[0]);
-  std::map<std::string_view, int> layers;
+  std::map<std::string_view, int> places; // by the layer, or the first part of the scope
   std::set<std::string_view> attention;
-  int optimizer = 0;
   for (const qrt::Instruction &instruction : step.instructions) {
     std::string_view scope = instruction.scope;
-    optimizer += scope == "optimizer";
-    if (!scope.starts_with("layers."))
-      continue;
-    std::string_view layer = scope.substr(0, scope.find('.', 7));
-    ++layers[layer];
+    std::string_view place = scope.substr(0, scope.find('.', scope.starts_with("layers.") ? 7 : 0));
+    ++places[place];
     if (scope.find("self_attn") != scope.npos)
-      attention.insert(layer);
-  }
-  EXPECT_FALSE(layers.empty());
-  for (auto [layer, count] : layers) {
-    // Forward: two norms, four products, SwiGLU; the delta rule with its inputs and norm, or q/k norm and attention.
-    // Backward: an instruction for each, and one more for each product. What is computed again: at most every
-    // memory-bound one, the convolution included.
-    int forward = attention.contains(layer) ? 9 : 10;
-    int again = GetParam().remat == qt::RematPolicy::None ? 0 : forward - 5;
-    EXPECT_LE(count, 2 * forward + 4 + again) << layer;
-    EXPECT_GT(count, 2 * forward) << layer;
+      attention.insert(place);
   }
   // The norm, the counters, and an update for each parameter outside packs and each pack.
   int updates = 0;
   module->walk([&](qt::StateOp state) { updates += state.getKind() == qt::StateKind::ExpAvg; });
-  EXPECT_EQ(optimizer, updates + 2);
+  const std::map<std::string_view, int> others = {
+      {"embed_tokens", 2}, // the rows and their gradient
+      {"norm", 2},         // with the last sum, and its adjoint
+      {"lm_head", 4}, // the trained rows and their labels; the loss with its gradients; the rows back in their places
+      {"optimizer", updates + 2}};
+  size_t layers = 0;
+  for (auto [place, count] : places) {
+    if (!place.starts_with("layers.")) {
+      auto budget = others.find(place);
+      ASSERT_NE(budget, others.end()) << count << " instructions of '" << place << "'";
+      EXPECT_EQ(count, budget->second) << place;
+      continue;
+    }
+    ++layers;
+    // Forward: two norms, four products, SwiGLU; the delta rule with its inputs and norm, or q/k norm and attention.
+    // Backward: an instruction for each, and one more for each product. What is computed again: at most every
+    // memory-bound one, the convolution included.
+    int forward = attention.contains(place) ? 9 : 10;
+    int again = GetParam().remat == qt::RematPolicy::None ? 0 : forward - 5;
+    EXPECT_LE(count, 2 * forward + 4 + again) << place;
+    EXPECT_GT(count, 2 * forward) << place;
+  }
+  EXPECT_EQ(places.size(), layers + others.size());
+  EXPECT_GT(layers, 0u);
 }
 
 TEST_P(QwenProgram, AFurtherBucketIsMadeFromIt) {

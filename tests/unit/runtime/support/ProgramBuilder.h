@@ -309,6 +309,7 @@ inline int EntryBuilder::launch(Kernel kernel, const std::vector<int> &slices, c
     case ArgEffect::Read:
     case ArgEffect::ReadOptional:
     case ArgEffect::ReadVariadic:
+    case ArgEffect::ReadUpdated:
       effect = fb::Effect_Read;
       break;
     case ArgEffect::InOut:
