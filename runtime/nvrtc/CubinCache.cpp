@@ -9,7 +9,7 @@
 namespace qrt {
 namespace {
 
-/// An entry: the digest of what follows; three lengths; symbol, log, image.
+/// An entry: the digest of what follows; NVRTC's version, symbol, log, image, each after its length.
 constexpr size_t kDigestChars = 64;
 constexpr int64_t kMaxEntryBytes = int64_t{1} << 28;
 
@@ -19,8 +19,9 @@ void appendBytes(std::string &to, std::span<const uint8_t> bytes) {
   to.append(reinterpret_cast<const char *>(bytes.data()), bytes.size());
 }
 
-StatusOr<std::string> encode(const Cubin &cubin) {
+StatusOr<std::string> encode(const Cubin &cubin, const std::string &version) {
   std::string body;
+  appendBytes(body, asBytes(version));
   appendBytes(body, asBytes(cubin.symbol));
   appendBytes(body, asBytes(cubin.log));
   appendBytes(body, cubin.image);
@@ -29,7 +30,7 @@ StatusOr<std::string> encode(const Cubin &cubin) {
 }
 
 /// Whether `entry` is whole.
-bool decode(std::string_view entry, Cubin &cubin) {
+bool decode(std::string_view entry, Cubin &cubin, std::string &version) {
   if (entry.size() < kDigestChars)
     return false;
   std::string_view body = entry.substr(kDigestChars);
@@ -48,28 +49,45 @@ bool decode(std::string_view entry, Cubin &cubin) {
     body.remove_prefix(size);
     return true;
   };
-  std::string_view symbol, log, image;
-  if (!take(symbol) || !take(log) || !take(image))
+  std::string_view compiler, symbol, log, image;
+  if (!take(compiler) || !take(symbol) || !take(log) || !take(image))
     return false;
+  version = compiler;
   cubin.symbol = symbol;
   cubin.log = log;
   cubin.image.assign(asBytes(image).begin(), asBytes(image).end());
   return true;
 }
 
+/// Marks the files that `text` includes, and those that they include.
+void markIncluded(std::span<const SourceFile> files, std::string_view text, std::vector<bool> &included) {
+  constexpr std::string_view kInclude = "#include \"";
+  for (size_t at = text.find(kInclude); at != std::string_view::npos; at = text.find(kInclude, at)) {
+    at += kInclude.size();
+    std::string_view name = text.substr(at, text.find('"', at) - at);
+    for (size_t i = 0; i < files.size(); ++i)
+      if (files[i].name == name && !included[i]) {
+        included[i] = true;
+        markIncluded(files, files[i].text, included);
+      }
+  }
+}
+
 StatusOr<std::string> keyOf(std::span<const SourceFile> files, const std::string &main, const std::string &expression,
-                            std::string_view architecture, const std::string &version) {
+                            std::string_view architecture) {
   std::string text;
   auto add = [&](std::string_view part) { appendBytes(text, asBytes(part)); };
-  for (const SourceFile &file : files) {
-    add(file.name);
-    add(file.text);
-  }
+  std::vector<bool> included(files.size());
+  markIncluded(files, main, included);
+  for (size_t i = 0; i < files.size(); ++i)
+    if (included[i]) {
+      add(files[i].name);
+      add(files[i].text);
+    }
   add(main);
   add(expression);
   for (const std::string &option : nvrtcOptions(architecture))
     add(option);
-  add(version);
   return sha256(asBytes(text));
 }
 
@@ -77,23 +95,25 @@ StatusOr<std::string> keyOf(std::span<const SourceFile> files, const std::string
 
 StatusOr<Cubin> CubinCache::compile(std::span<const SourceFile> files, const std::string &main,
                                     const std::string &expression, std::string_view architecture) {
-  QRT_ASSIGN_OR_RETURN(const Nvrtc *nvrtc, Nvrtc::open());
+  StatusOr<const Nvrtc *> nvrtc = Nvrtc::open();
   std::string path;
   if (!folder_.empty()) {
-    QRT_ASSIGN_OR_RETURN(std::string key, keyOf(files, main, expression, architecture, nvrtc->version()));
+    QRT_ASSIGN_OR_RETURN(std::string key, keyOf(files, main, expression, architecture));
     path = joinPath(folder_, key + ".cubin");
     Cubin cubin;
+    std::string version;
     if (StatusOr<std::string> entry =
             pathExists(path) ? readFile(path, kMaxEntryBytes) : error(StatusCode::Io, "{}: not there", path);
-        entry.ok() && decode(*entry, cubin)) {
+        entry.ok() && decode(*entry, cubin, version) && (!nvrtc.ok() || (*nvrtc)->version() == version)) {
       ++found_;
       return cubin;
     }
   }
-  QRT_ASSIGN_OR_RETURN(Cubin cubin, nvrtc->compile(files, main, expression, architecture));
+  QRT_RETURN_IF_ERROR(nvrtc.status());
+  QRT_ASSIGN_OR_RETURN(Cubin cubin, (*nvrtc)->compile(files, main, expression, architecture));
   ++compiled_;
   if (!path.empty()) {
-    QRT_ASSIGN_OR_RETURN(std::string entry, encode(cubin));
+    QRT_ASSIGN_OR_RETURN(std::string entry, encode(cubin, (*nvrtc)->version()));
     // The cache only saves time: a folder that is full or read-only must not fail a build.
     if (createDirectories(folder_).ok())
       (void)writeFileAtomically(path, entry).ok();

@@ -6,8 +6,9 @@
 
 namespace qrt {
 
-/// Cubins on disk, by the SHA-256 of everything that they depend on: the sources, the expression, the options, NVRTC's
-/// version. A file that is damaged is compiled again. Several processes may use one folder.
+/// Cubins on disk, by the SHA-256 of what they are made of: the sources that are included, the expression, the options.
+/// What is damaged, or was made by another version of NVRTC, is compiled again; on a machine without NVRTC a cubin of
+/// any version serves. Several processes may use one folder.
 class CubinCache {
 public:
   /// `folder` is made when something is written; empty: nothing is kept.

@@ -3,7 +3,8 @@
 """Training against golden values that transformers computed in f64 (make_golden.py).
 
     check_golden.py --qcc QCC --qrun QRUN --work DIR [--cases NAME,...] [--dtype f32|bf16] [--bucket exact|larger]
-                    [--target cpu|sm_90a] [--launch graph|eager]
+                    [--target cpu|sm_90a] [--launch graph|eager] [--programs DIR]
+    check_golden.py --qcc QCC --build DIR [--cases ...] [--dtype ...] [--bucket ...] [--target ...]
 
 Each case goes through the programs that people use: qcc import, qcc build, qrun eval --dump-hidden, qrun train --dump-grads. All its documents
 lie in one packed row. `--bucket larger` runs it in a bucket with an unused tail, and every buffer is filled with NaN before use.
@@ -21,6 +22,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 
 import packed
 import tensors
@@ -58,7 +60,8 @@ class Case:
         self.name, self.options = name, options
         self.source = GOLDEN / name
         self.golden = json.loads((self.source / "golden.json").read_text())
-        self.work = work / f"{name}-{options.dtype}-{options.bucket}"
+        self.key = f"{name}-{options.dtype}-{options.bucket}"
+        self.work = work / self.key
         self.failures = []
 
     def check(self, what, value, bound, unit=""):
@@ -67,7 +70,8 @@ class Case:
         if not ok:
             self.failures.append(f"{self.name}: {what}: {value:.3e} > {bound:.1e}")
 
-    def build(self):
+    def pack(self):
+        """The case's row; its bucket."""
         options, self.packed = self.options, self.work / "packed"
         tokens = self.golden["tokens"]
         row_length = tokens if options.bucket == "exact" else tokens + 200
@@ -77,10 +81,19 @@ class Case:
         else:
             bucket = dict(tokens=row_length, documents=row["documents"] + 5, longest=row["longest"] + 37, trained=row["trained"] + 64)
         self.bucket_tokens = bucket["tokens"]
-        self.program = self.work / "model.qprog"
-        run(options.qcc, "import", self.source, "--dtype", options.dtype, "-o", self.work / "model.mlir")
-        run(options.qcc, "build", self.work / "model.mlir", "-o", self.program, "--target", options.target, "--buckets",
-            "x".join(str(bucket[key]) for key in ("tokens", "documents", "longest", "trained")))
+        return "x".join(str(bucket[key]) for key in ("tokens", "documents", "longest", "trained"))
+
+    def build(self, bucket, program):
+        options, module = self.options, self.work / "model.mlir"
+        run(options.qcc, "import", self.source, "--dtype", options.dtype, "-o", module)
+        run(options.qcc, "build", module, "-o", program, "--target", options.target, "--buckets", bucket)
+
+    def prepare(self):
+        """The row and the program for it: built here, or earlier by --build."""
+        bucket, programs = self.pack(), self.options.programs
+        self.program = (programs or self.work) / f"{self.key}.qprog"
+        if not programs:
+            self.build(bucket, self.program)
 
     def train(self):
         adamw, schedule = self.golden["adamw"], self.golden["schedule"]
@@ -146,9 +159,11 @@ class Case:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--qcc", required=True)
-    parser.add_argument("--qrun", required=True)
-    parser.add_argument("--work", required=True, type=pathlib.Path, help="a folder to write into; it must not exist")
+    parser.add_argument("--qcc", help="not needed with --programs")
+    parser.add_argument("--qrun")
+    parser.add_argument("--work", type=pathlib.Path, help="a folder to write into; it must not exist")
+    parser.add_argument("--build", type=pathlib.Path, metavar="DIR", help="build the cases' programs into this folder, and nothing else")
+    parser.add_argument("--programs", type=pathlib.Path, metavar="DIR", help="the programs that --build has put there")
     parser.add_argument("--cases", default=",".join(CASES))
     parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
     parser.add_argument("--bf16-products", choices=["native", "widened"], help="how the CPU multiplies bf16 matrices; otherwise as it can")
@@ -156,13 +171,20 @@ def main():
     parser.add_argument("--target", choices=["cpu", "sm_90a"], default="cpu")
     parser.add_argument("--launch", choices=["graph", "eager"], default="graph", help="on a GPU")
     options = parser.parse_args()
+    if options.build:
+        options.build.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory() as work:
+            for name in options.cases.split(","):
+                case = Case(name, options, pathlib.Path(work))
+                case.build(case.pack(), options.build / f"{case.key}.qprog")
+        return
     options.work.mkdir(parents=True)
 
     failures, small, ratios = [], collections.defaultdict(list), []
     for name in options.cases.split(","):
         case = Case(name, options, options.work)
         print(f"{name} ({options.dtype}, {options.bucket} bucket)")
-        case.build()
+        case.prepare()
         case.train()
         case.check_f32() if options.dtype == "f32" else case.check_bf16(small, ratios)
         failures += case.failures

@@ -161,6 +161,12 @@ TEST_P(GatedDeltaRuleOnGpu, NoDocuments) {
   Runs(c).againstRecurrence(bounds);
 }
 
+// docs/failures.md 8.
+TEST_P(GatedDeltaRuleOnGpu, SixteenHeadsOf64) {
+  Case c(PackedRow({1024}), {16, 16, 64, 64}, GetParam(), Decay::Mild, 17);
+  Runs(c).againstCpu(bounds);
+}
+
 INSTANTIATE_TEST_SUITE_P(Storage, GatedDeltaRuleOnGpu, testing::Values(DType::F32, DType::BF16),
                          [](auto &info) { return std::string(dtypeName(info.param)); });
 
@@ -173,9 +179,20 @@ TEST(GatedDeltaRuleOnGpuWide, PlainF32) {
 // bf16 heads of 128 go through the tensor cores.
 TEST(GatedDeltaRuleOnGpuWide, HeadRatios) {
   unsigned seed = 30;
-  for (Heads heads : {Heads{1, 1, 128, 128}, {1, 2, 128, 128}, {2, 6, 128, 128}}) {
+  for (Heads heads : {Heads{1, 1, 128, 128}, {1, 2, 128, 128}, {2, 6, 128, 128}, {1, 4, 128, 128}}) {
     SCOPED_TRACE(print(heads));
     Case c(shortRow(), heads, DType::BF16, Decay::Mild, seed++, DType::BF16, 8);
+    Runs(c).againstRecurrence(kTensorCores);
+  }
+}
+
+// docs/failures.md 4 and 5.
+TEST(GatedDeltaRuleOnGpuWide, ReportedLengths) {
+  unsigned seed = 35;
+  for (std::vector<int64_t> lengths :
+       std::vector<std::vector<int64_t>>{{64}, {128}, {256}, {1000}, {128, 0, 128}, {128, 128, 0, 0, 0}}) {
+    SCOPED_TRACE(testing::PrintToString(lengths));
+    Case c(PackedRow(lengths), {1, 3, 128, 128}, DType::BF16, Decay::Mild, seed++, DType::BF16, 8);
     Runs(c).againstRecurrence(kTensorCores);
   }
 }

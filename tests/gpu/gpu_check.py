@@ -1,0 +1,349 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""All checks that need a GPU, from a built tree alone: no compiler, no network. tools/gpu_check.sh calls it.
+
+    gpu_check.py [--build DIR] [--only TEXT] [--jobs N] [--seed N] [--keep DIR] [--list]
+    gpu_check.py --build DIR --programs
+
+  conformance  every kernel against the CPU's, in shapes and lengths random from a printed seed; outputs and workspace
+               hold NaN beforehand (the tests of cuda-conformance, each in a process of its own)
+  failure N    the kinds of docs/failures.md that a GPU can show, by row
+  golden       f32 and bf16 against values that transformers computed in f64, in an exact and in a larger bucket
+  sanitizer    a tiny step under each tool of compute-sanitizer
+  launch       a replayed graph has the bits of the instructions launched one by one
+  repeat       two runs have the same bits; 20 runs while another process keeps the GPU busy have them too
+  steps        losses fall as on the CPU; a gradient that is not finite changes nothing
+
+The programs for them come with the tree: `ninja -C build gpu-check-programs` builds them with --programs into
+build/gpu-check.
+"""
+import argparse
+import concurrent.futures
+import dataclasses
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import typing
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+GOLDEN = ROOT / "tests" / "golden"
+sys.path.insert(0, str(GOLDEN))
+import packed  # noqa: E402
+
+GOLDEN_RUNS = [(dtype, bucket) for dtype in ("f32", "bf16") for bucket in ("exact", "larger")]
+SANITIZERS = ["memcheck", "racecheck", "initcheck", "synccheck"]
+# A small model with the heads of the real ones, so that a step goes through their kernels.
+HEADS = dict(hidden_size=512, intermediate_size=1024, num_hidden_layers=4, vocab_size=4096, linear_num_key_heads=2,
+             linear_num_value_heads=6, num_attention_heads=4, num_key_value_heads=2,
+             layer_types=["linear_attention"] * 3 + ["full_attention"])
+ROW_LENGTH = 1024
+VOCABULARY = 248320
+
+
+class Failed(Exception):
+    pass
+
+
+@dataclasses.dataclass
+class Check:
+    name: str
+    run: typing.Callable[[], typing.Optional[str]]  # what to say beside PASS
+    alone: bool = False  # nothing beside it on the GPU
+
+
+class Tree:
+    """A built tree and what the checks do with it."""
+
+    def __init__(self, build, work, seed):
+        self.build, self.work = build, work
+        self.programs = build / "gpu-check"
+        # Device functions that programs do not carry: those of tests and benchmarks, and what a step has chosen.
+        self.environment = {"QCC_CACHE_DIR": str(self.programs / "cache"), "QCC_SEED": str(seed)}
+
+    def program(self, name):
+        path = self.programs / f"{name}.qprog"
+        if not path.exists():
+            raise Failed(f"{path} is missing: build it with `ninja -C {self.build} gpu-check-programs`")
+        return path
+
+    def run(self, *command, timeout=300, environment=None, code=0):
+        command = [str(part) for part in command]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                                   start_new_session=True, env={**os.environ, **self.environment, **(environment or {})})
+        try:
+            output, _ = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            output, _ = process.communicate()
+            raise Failed(f"ran longer than {timeout} s: {' '.join(command)}\n{output[-3000:]}")
+        if process.returncode != code:
+            raise Failed(f"exit code {process.returncode}, expected {code}: {' '.join(command)}\n{output[-6000:]}")
+        return output
+
+    def qrun(self, *arguments, **options):
+        return self.run(self.build / "bin" / "qrun", *arguments, **options)
+
+    def conformance(self, pattern):
+        """Runs the tests of this pattern; at least one must be there."""
+        output = self.run(self.build / "bin" / "cuda-conformance", f"--gtest_filter={pattern}")
+        (count,) = re.findall(r"\[  PASSED  \] (\d+) tests?", output)
+        if count == "0":
+            raise Failed(f"no test is called {pattern}")
+        return f"{count} of cuda-conformance"
+
+    def conformance_tests(self):
+        listing = self.run(self.build / "bin" / "cuda-conformance", "--gtest_list_tests")
+        suite, tests = "", []
+        for line in listing.splitlines():
+            name = line.split("#")[0].rstrip()
+            if line.startswith("  "):
+                tests.append(suite + name.strip())
+            elif name.endswith("."):
+                suite = name
+        return tests
+
+    def rows(self, name="rows", lengths=None, vocabulary=HEADS["vocab_size"]):
+        """Packed random data."""
+        directory = self.work / name
+        if not directory.exists():
+            generator = random.Random(7)
+            rows = [[document(generator, length, vocabulary) for length in row] for row in lengths or ROWS]
+            packed.write(directory, rows, max(map(sum, lengths or ROWS)), vocabulary)
+        return directory
+
+    def train(self, program, name, *options, data=None, steps=6, **settings):
+        """Trains; returns the steps' metrics without times, and the checkpoint's bytes."""
+        out = self.work / name
+        shutil.rmtree(out, ignore_errors=True)
+        self.qrun("train", "--program", self.program(program), "--data", data or self.rows(), "--scratch", "--out", out,
+                  "--steps", steps, "--lr", 1e-3, "--seed", 3, *options, **settings)
+        lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+        weights = [path.read_bytes() for path in sorted((out / "checkpoint").glob("*.safetensors"))]
+        shutil.rmtree(out / "checkpoint")
+        return [line for line in lines if "loss" in line], weights
+
+
+# Of each row its documents: some empty buckets' worth, single tokens, boundaries of chunks, one long document.
+ROWS = [[600, 1, 2, 3, 63, 64, 65, 127], [128, 129, 257, 510], [1024], [70, 130, 99, 100, 101, 333]]
+
+
+def document(generator, length, vocabulary):
+    return [generator.randrange(vocabulary) for _ in range(length)], [0] + [int(generator.random() < 0.8) for _ in range(length - 1)]
+
+
+def numbers(steps):
+    """What of a run's metrics depends on the arithmetic."""
+    return [(step["loss"], step["grad_norm"]) for step in steps]
+
+
+def same(what, one, other):
+    if one != other:
+        raise Failed(f"{what} differ")
+
+
+def golden(tree, dtype, bucket):
+    output = tree.run(sys.executable, "-B", GOLDEN / "check_golden.py", "--qrun", tree.build / "bin" / "qrun", "--work",
+                      tree.work / f"golden-{dtype}-{bucket}", "--dtype", dtype, "--bucket", bucket, "--target", "sm_90a",
+                      "--programs", tree.programs)
+    return output.splitlines()[-1]
+
+
+def sanitizer(tree, tool, program):
+    """One step, its instructions launched one by one."""
+    output = tree.run("compute-sanitizer", "--tool", tool, "--error-exitcode", 9, tree.build / "bin" / "qrun", "train",
+                      "--program", tree.program(program), "--data", tree.rows("short", [[200, 1, 64, 55]]), "--scratch", "--out",
+                      tree.work / f"{tool}-{program}", "--steps", 1, "--launch", "eager", timeout=600)
+    if "ERROR SUMMARY: 0 errors" not in output and "RACECHECK SUMMARY: 0 hazards" not in output:
+        raise Failed(output[-4000:])
+    return program
+
+
+def launch(tree, program):
+    """docs/failures.md 32: losses and gradient norms too."""
+    graph, eager = (tree.train(program, f"{program}-{mode}", "--launch", mode, "--poison") for mode in ("graph", "eager"))
+    same("losses and gradient norms", numbers(graph[0]), numbers(eager[0]))
+    same("checkpoints", graph[1], eager[1])
+    return f"{len(graph[0])} steps"
+
+
+def twice(tree, program):
+    """docs/failures.md 26."""
+    first, second = (tree.train(program, f"{program}-{name}") for name in ("first", "second"))
+    same("losses and gradient norms", numbers(first[0]), numbers(second[0]))
+    same("checkpoints", first[1], second[1])
+    return f"{len(first[0])} steps"
+
+
+def under_load(tree, program, repeats=20):
+    """Runs have the same bits while another process keeps the GPU busy."""
+    alone = tree.train(program, f"{program}-alone", steps=3)
+    stop = threading.Event()
+
+    def load():
+        runs = 0
+        while not stop.is_set():
+            tree.run(tree.build / "bin" / "bench-cuda", "attention")
+            runs += 1
+        return runs
+
+    with concurrent.futures.ThreadPoolExecutor(1) as executor:
+        background = executor.submit(load)
+        try:
+            for repeat in range(repeats):
+                beside = tree.train(program, f"{program}-loaded", steps=3)
+                same(f"losses of repeat {repeat}", numbers(alone[0]), numbers(beside[0]))
+                same(f"checkpoints of repeat {repeat}", alone[1], beside[1])
+        finally:
+            stop.set()
+        if background.result() == 0:
+            raise Failed("the GPU was not busy")
+    return f"{repeats} runs"
+
+
+def large_vocabulary(tree):
+    """docs/failures.md 23: a step keeps its logits once, in bf16, and runs in what was planned."""
+    steps, _ = tree.train("vocabulary", "vocabulary", data=tree.rows("vocabulary-rows", [[4096, 4096]], VOCABULARY), steps=2)
+    logits = 8192 * VOCABULARY * 2
+    parameters = 2 * VOCABULARY * 64 * (2 + 4 + 2)  # embedding and head: weights, two moments, gradients; a narrow model
+    if steps[-1]["memory_bytes"] > parameters + 1.25 * logits:
+        raise Failed(f"{steps[-1]['memory_bytes']} bytes, expected at most {parameters} and 1.25 x {logits} of bf16 logits")
+    return f"{steps[-1]['memory_bytes'] / 1e9:.2f} GB, logits {logits / 1e9:.2f}"
+
+
+def no_compilation(tree):
+    """docs/failures.md 24: nothing is compiled once training has begun, whatever rows come."""
+    steps, _ = tree.train("heads-bf16", "compiles", steps=8)
+    compiled = [step["step"] for step in steps if step.get("compile_ms", 0) > 0]
+    if compiled:
+        raise Failed(f"steps {compiled} compiled something")
+    return f"{len(steps)} steps"
+
+
+def utilisation(tree):
+    """docs/failures.md 25: against the peak of a GPU that is known by name, otherwise unknown."""
+    output = tree.qrun("profile", "--program", tree.program("heads-bf16"), "--data", tree.rows(), "--scratch", "--seconds", 0.5)
+    lines = [line for line in output.splitlines() if "MFU" in line]
+    known = any(name in output for name in ("H100", "H200"))
+    if len(lines) != 1 or ("unknown" in lines[0]) == known:
+        raise Failed(output)
+    return lines[0].strip()
+
+
+def falling(tree, dtype):
+    """Ten passes over the same rows."""
+    steps, _ = tree.train(f"heads-{dtype}", f"falling-{dtype}", steps=10 * len(ROWS))
+    first, last = (sum(step["loss"] for step in part) / len(ROWS) for part in (steps[:len(ROWS)], steps[-len(ROWS):]))
+    if not last < first - 0.5:
+        raise Failed(f"loss {first} at first, {last} at last")
+    return f"loss {first:.3f} to {last:.3f}"
+
+
+def checks(tree):
+    found = [Check(f"conformance {test}", lambda test=test: tree.conformance(test) and None) for test in tree.conformance_tests()]
+    for row, what, pattern in [
+            (4, "gradients of the delta rule at every length", "GatedDeltaRuleOnGpuWide.ReportedLengths"),
+            (5, "empty documents", "*NoDocuments*:*AttentionOnGpu.Lengths*:*ReportedLengths*:GatedDeltaInputsOnGpu.WideHeads"),
+            (6, "tails of 4,099 and of odd lengths", "GatedDeltaInputsOnGpu.WideHeads:*AttentionOnGpu.Lengths*"),
+            (7, "gradient of the convolution's weights", "GatedDeltaInputsOnGpu.ShortDocuments:GatedDeltaInputsOnGpu.AddsToWeightGradients"),
+            (9, "head ratios 1 to 4, outputs poisoned", "*HeadRatios*")]:
+        found.append(Check(f"failure {row}: {what}", lambda pattern=pattern: tree.conformance(pattern)))
+    found.append(Check("failure 8: 1,024 tokens, 16 heads of 64, under memcheck", lambda: tree.run(
+        "compute-sanitizer", "--tool", "memcheck", "--error-exitcode", 9, tree.build / "bin" / "cuda-conformance",
+        "--gtest_filter=*SixteenHeadsOf64*") and None))
+    found.append(Check("failure 23: 248,320 logits", lambda: large_vocabulary(tree), alone=True))
+    found.append(Check("failure 24: no compilation", lambda: no_compilation(tree)))
+    found.append(Check("failure 25: utilisation", lambda: utilisation(tree), alone=True))
+    for dtype in ("f32", "bf16"):
+        found.append(Check(f"failure 26: repeat heads-{dtype}", lambda dtype=dtype: twice(tree, f"heads-{dtype}")))
+        found.append(Check(f"failure 32: launch heads-{dtype}", lambda dtype=dtype: launch(tree, f"heads-{dtype}")))
+    for dtype, bucket in GOLDEN_RUNS:
+        found.append(Check(f"golden {dtype} {bucket}", lambda dtype=dtype, bucket=bucket: golden(tree, dtype, bucket)))
+    for tool in SANITIZERS:
+        for dtype in ("f32", "bf16"):
+            found.append(Check(f"sanitizer {tool} {dtype}", lambda tool=tool, dtype=dtype: sanitizer(tree, tool, f"heads-{dtype}")))
+    for dtype in ("f32", "bf16"):
+        found.append(Check(f"steps heads-{dtype}", lambda dtype=dtype: falling(tree, dtype)))
+    found.append(Check("repeat heads-bf16 under load", lambda: under_load(tree, "heads-bf16"), alone=True))
+    return found
+
+
+def build_programs(tree):
+    """Everything that has to be compiled."""
+    qcc = tree.build / "bin" / "qcc"
+    tree.programs.mkdir(exist_ok=True)
+    for dtype, bucket in GOLDEN_RUNS:
+        tree.run(sys.executable, "-B", GOLDEN / "check_golden.py", "--qcc", qcc, "--build", tree.programs, "--dtype", dtype,
+                 "--bucket", bucket, "--target", "sm_90a")
+    config = json.loads((GOLDEN / "wide_r3" / "config.json").read_text())
+    narrow = dict(HEADS, hidden_size=64, intermediate_size=128, vocab_size=VOCABULARY)
+    for name, changes, dtype, states, buckets in [("heads-f32", HEADS, "f32", "f32", "256,1024"),
+                                                  ("heads-bf16", HEADS, "bf16", "bf16", "256,1024"),
+                                                  ("vocabulary", narrow, "bf16", "bf16", "8192")]:
+        path, module = tree.work / f"{name}.json", tree.work / f"{name}.mlir"
+        path.write_text(json.dumps({**config, **changes}))
+        tree.run(qcc, "import", path, "--dtype", dtype, "-o", module)
+        tree.run(qcc, "build", module, "--target", "sm_90a", "--states", states, "--buckets", buckets, "-o",
+                 tree.programs / f"{name}.qprog")
+
+
+def run_checks(found, jobs):
+    """Runs them and prints a line for each; returns how many failed."""
+    failed = 0
+
+    def run(check):
+        begin = time.monotonic()
+        try:
+            return check, True, check.run(), time.monotonic() - begin
+        except Failed as reason:
+            return check, False, str(reason), time.monotonic() - begin
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as executor:
+        beside = executor.map(run, [check for check in found if not check.alone])
+        for results in (beside, map(run, [check for check in found if check.alone])):
+            for check, passed, text, seconds in results:
+                failed += not passed
+                print(f"{'PASS' if passed else 'FAIL'} {check.name} ({seconds:.1f} s){': ' + text if text else ''}", flush=True)
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="the built tree (default: build)")
+    parser.add_argument("--programs", action="store_true", help="build the programs of the checks, and run none")
+    parser.add_argument("--only", default="", help="checks whose name contains this")
+    parser.add_argument("--jobs", type=int, default=6, help="checks at once (default: 6)")
+    parser.add_argument("--seed", type=int, default=None, help="of the random shapes (default: new each time)")
+    parser.add_argument("--list", action="store_true", help="name the checks, and run none")
+    options = parser.parse_args()
+    seed = random.randrange(2**31) if options.seed is None else options.seed
+    with tempfile.TemporaryDirectory(prefix="gpu-check-") as work:
+        tree = Tree(options.build.resolve(), pathlib.Path(work), seed)
+        if options.programs:
+            build_programs(tree)
+            return 0
+        found = [check for check in checks(tree) if options.only in check.name]
+        if options.list:
+            print("\n".join(check.name for check in found))
+            return 0
+        print(f"seed {seed}")
+        tree.rows()
+        tree.rows("short", [[200, 1, 64, 55]])
+        failed = run_checks(found, options.jobs)
+    print(f"{len(found) - failed} passed, {failed} failed")
+    return 1 if failed or not found else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Failed as reason:
+        sys.exit(f"gpu_check.py: error: {reason}")
