@@ -3,7 +3,7 @@
 // Static entry functions become step programs: the plan of each, spelled in the step dialect.
 #include "compiler/Passes.h"
 #include "compiler/Scope.h"
-#include "compiler/plan/EntryPlan.h"
+#include "compiler/plan/UnreadResiduals.h"
 #include "compiler/target/Target.h"
 #include "dialects/qt/Entries.h"
 #include "dialects/step/Step.h"
@@ -169,10 +169,9 @@ struct LowerToStep : impl::LowerToStepBase<LowerToStep> {
     OpBuilder builder(&getContext());
     writeLayout(layout, module, builder);
     for (func::FuncOp function : functions) {
-      FailureOr<EntryPlan> plan = planEntry(function, layout, Packing::Yes, [&](Operation *op, const KernelCall &call) {
-        return workspaceBytes(op, call, *target);
-      });
-      if (failed(plan))
+      FailureOr<EntryPlan> plan = planWithoutUnread(
+          function, layout, [&](Operation *op, const KernelCall &call) { return planCall(op, call, *target); });
+      if (failed(plan) || failed(placeBuffers(function, *plan)))
         return signalPassFailure();
       // The function that applies gradients has no bucket: like those for any row it stays, and its program has a name
       // of its own.

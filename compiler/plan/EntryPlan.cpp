@@ -16,12 +16,26 @@ namespace {
 /// A value in memory: of a segments value its table.
 MemRefType memoryOf(Value value) { return step::memoryType(value.getType()); }
 
+/// The transient buffers of a plan that something uses, as the packer wants them.
+struct TransientLifetimes {
+  explicit TransientLifetimes(const EntryPlan &plan) {
+    for (auto [i, buffer] : llvm::enumerate(plan.buffers))
+      if (buffer.space == step::Space::Transient && buffer.first >= 0) {
+        buffers.push_back({step::bytesOf(buffer.type), buffer.first, buffer.last});
+        indices.push_back(i);
+      }
+  }
+
+  std::vector<ArenaBuffer> buffers;
+  SmallVector<unsigned> indices; // of each in the plan
+};
+
 class EntryPlanner {
 public:
-  EntryPlanner(func::FuncOp function, const StateLayout &layout, WorkspaceBytes workspace)
-      : function_(function), layout_(layout), workspace_(workspace), schedule_(function) {}
+  EntryPlanner(func::FuncOp function, const StateLayout &layout, PlanCall planCall)
+      : function_(function), layout_(layout), planCall_(planCall), schedule_(function) {}
 
-  FailureOr<EntryPlan> run(Packing packing);
+  FailureOr<EntryPlan> run();
 
 private:
   // Buffers.
@@ -71,11 +85,10 @@ private:
   void finishResults();
 
   void findLifetimes();
-  LogicalResult place(Packing packing);
 
   func::FuncOp function_;
   const StateLayout &layout_;
-  WorkspaceBytes workspace_;
+  PlanCall planCall_;
   Schedule schedule_;
   EntryPlan plan_;
   DenseMap<Value, BufferView> views_;
@@ -376,12 +389,14 @@ LogicalResult EntryPlanner::addWorkspace(qt::KernelBackedOpInterface op, ArrayRe
     llvm::copy(access.view->strides, shape.strides);
     call.offsets.back() = access.view->offset * qrt::byteSize(shape.dtype);
   }
-  FailureOr<int64_t> bytes = workspace_(op, call);
-  if (failed(bytes))
+  FailureOr<CallNeeds> needs = planCall_(op, call);
+  if (failed(needs))
     return failure();
+  for (int arg : needs->unread)
+    plan_.unread.push_back({op, qt::kernelArguments(op)[arg].read});
   add(InstructionKind::Kernel, op, accesses);
-  if (*bytes > 0) {
-    auto type = MemRefType::get({(*bytes + 3) / 4}, Float32Type::get(op->getContext()));
+  if (needs->workspaceBytes > 0) {
+    auto type = MemRefType::get({(needs->workspaceBytes + 3) / 4}, Float32Type::get(op->getContext()));
     plan_.instructions.back().accesses.push_back({newTransient(type), step::Effect::Write});
     plan_.instructions.back().hasWorkspace = true;
   }
@@ -534,31 +549,7 @@ void EntryPlanner::findLifetimes() {
     use(watch.view.buffer, watch.instruction);
 }
 
-LogicalResult EntryPlanner::place(Packing packing) {
-  std::vector<ArenaBuffer> lifetimes;
-  SmallVector<unsigned> indices;
-  for (auto [i, buffer] : llvm::enumerate(plan_.buffers))
-    if (buffer.space == step::Space::Transient && buffer.first >= 0) {
-      lifetimes.push_back({step::bytesOf(buffer.type), buffer.first, buffer.last});
-      indices.push_back(i);
-    }
-  if (packing == Packing::No) {
-    plan_.transientBound = arenaBound(lifetimes);
-    return success();
-  }
-  ArenaPacking arena = packArena(lifetimes);
-  if (std::optional<ArenaConflict> conflict = findArenaConflict(lifetimes, arena.offsets))
-    return function_.emitError() << "the arena's packing gives two buffers the same bytes at the same time: "
-                                 << plan_.buffers[indices[conflict->a]].type << " and "
-                                 << plan_.buffers[indices[conflict->b]].type;
-  for (auto [index, offset] : llvm::zip_equal(indices, arena.offsets))
-    plan_.buffers[index].offset = offset;
-  plan_.transientBytes = arena.bytes;
-  plan_.transientBound = arena.bound;
-  return success();
-}
-
-FailureOr<EntryPlan> EntryPlanner::run(Packing packing) {
+FailureOr<EntryPlan> EntryPlanner::run() {
   if (failed(makeIoBuffers()))
     return failure();
   for (Operation *op : schedule_.ops())
@@ -574,16 +565,27 @@ FailureOr<EntryPlan> EntryPlanner::run(Packing packing) {
   finishResults();
   finishUpdates();
   findLifetimes();
-  if (failed(place(packing)))
-    return failure();
+  plan_.transientBound = arenaBound(TransientLifetimes(plan_).buffers);
   return std::move(plan_);
 }
 
 } // namespace
 
-FailureOr<EntryPlan> planEntry(func::FuncOp function, const StateLayout &layout, Packing packing,
-                               WorkspaceBytes workspace) {
-  return EntryPlanner(function, layout, workspace).run(packing);
+FailureOr<EntryPlan> planEntry(func::FuncOp function, const StateLayout &layout, PlanCall planCall) {
+  return EntryPlanner(function, layout, planCall).run();
+}
+
+LogicalResult placeBuffers(func::FuncOp function, EntryPlan &plan) {
+  TransientLifetimes lifetimes(plan);
+  ArenaPacking arena = packArena(lifetimes.buffers);
+  if (std::optional<ArenaConflict> conflict = findArenaConflict(lifetimes.buffers, arena.offsets))
+    return function.emitError() << "the arena's packing gives two buffers the same bytes at the same time: "
+                                << plan.buffers[lifetimes.indices[conflict->a]].type << " and "
+                                << plan.buffers[lifetimes.indices[conflict->b]].type;
+  for (auto [index, offset] : llvm::zip_equal(lifetimes.indices, arena.offsets))
+    plan.buffers[index].offset = offset;
+  plan.transientBytes = arena.bytes;
+  return success();
 }
 
 } // namespace qcc

@@ -51,8 +51,14 @@ struct PlannedInstruction {
   bool hasWorkspace = false;
 };
 
-/// Bytes of workspace that a call takes on the target; diagnosed at `op` where the target cannot do it.
-using WorkspaceBytes = llvm::function_ref<mlir::FailureOr<int64_t>(mlir::Operation *op, const KernelCall &call)>;
+/// What a call is to the target; diagnosed at `op` where the target cannot do it.
+using PlanCall = llvm::function_ref<mlir::FailureOr<CallNeeds>(mlir::Operation *op, const KernelCall &call)>;
+
+/// A value that an op is given, but that its kernel on the target does not read.
+struct UnreadOperand {
+  mlir::Operation *op;
+  mlir::Value value;
+};
 
 /// A row of the debug table: the view holds the watched value once `instruction` has run.
 struct PlannedWatch {
@@ -65,22 +71,21 @@ struct EntryPlan {
   std::vector<PlannedBuffer> buffers;
   std::vector<PlannedInstruction> instructions;
   std::vector<PlannedWatch> watches;
+  std::vector<UnreadOperand> unread;
   int64_t ioBytes = 0;
+  /// As placeBuffers has it.
   int64_t transientBytes = 0;
   /// No placement of these instructions' buffers needs less.
   int64_t transientBound = 0;
 };
 
-enum class Packing : bool {
-  No,  ///< only lifetimes and `transientBound`: what remat asks for again and again
-  Yes, ///< offsets too
-};
+/// Plans an entry function of static shapes, up to where transient buffers lie. What is neither a view, nor backed by a
+/// kernel, nor a matrix product, nor zeros is diagnosed (see checkKernels for the choice of a target); `planCall`
+/// diagnoses calls that the target cannot do.
+mlir::FailureOr<EntryPlan> planEntry(mlir::func::FuncOp function, const StateLayout &layout, PlanCall planCall);
 
-/// Plans an entry function of static shapes. What is neither a view, nor backed by a kernel, nor a matrix product, nor
-/// zeros is diagnosed (see checkKernels for the choice of a target); `workspace` diagnoses calls that the target cannot
-/// do.
-mlir::FailureOr<EntryPlan> planEntry(mlir::func::FuncOp function, const StateLayout &layout, Packing packing,
-                                     WorkspaceBytes workspace);
+/// Places the transient buffers of a plan in one arena.
+mlir::LogicalResult placeBuffers(mlir::func::FuncOp function, EntryPlan &plan);
 
 } // namespace qcc
 

@@ -21,6 +21,14 @@ struct KernelCall {
   qrt::BucketShape bucket;
 };
 
+/// What a target says about a call.
+struct CallNeeds {
+  /// Memory besides the arguments.
+  int64_t workspaceBytes = 0;
+  /// Arguments that are given, but that the target's kernel does not read, by their place in the catalog.
+  llvm::SmallVector<int> unread;
+};
+
 } // namespace qcc
 
 #endif // COMPILER_TARGET_KERNELCALL_H

@@ -74,14 +74,14 @@ LogicalResult checkKernels(ArrayRef<func::FuncOp> functions, const Target &targe
   return success(missing.empty());
 }
 
-FailureOr<int64_t> workspaceBytes(Operation *op, const KernelCall &call, const Target &target) {
+FailureOr<CallNeeds> planCall(Operation *op, const KernelCall &call, const Target &target) {
   if (target.kind == qt::Target::Cpu)
     // The CPU backend has every kernel of the catalog, for all shapes; its build fails where one is missing.
-    return qrt::cpuWorkspaceBytes(call.kernel, call.shapes);
+    return CallNeeds{qrt::cpuWorkspaceBytes(call.kernel, call.shapes), {}};
   FailureOr<qrt::cuda::KernelPlan> plan = planOnGpu(op, call, target);
   if (failed(plan))
     return failure();
-  return plan->workspaceBytes();
+  return CallNeeds{plan->workspaceBytes(), SmallVector<int>(ArrayRef<int>(plan->ignored()))};
 }
 
 FailureOr<qrt::cuda::KernelPlan> planOnGpu(Operation *op, const KernelCall &call, const Target &target) {

@@ -27,8 +27,8 @@ mlir::FailureOr<Target> findTarget(mlir::Location location, qt::Target kind, llv
 /// none for once, with the reason, at the first of them in the file.
 mlir::LogicalResult checkKernels(llvm::ArrayRef<mlir::func::FuncOp> functions, const Target &target);
 
-/// Bytes of workspace that the target's kernel takes for a call; an error at `op` if it has none for such shapes.
-mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op, const KernelCall &call, const Target &target);
+/// What the target's kernel needs for a call; an error at `op` if it has none for such shapes.
+mlir::FailureOr<CallNeeds> planCall(mlir::Operation *op, const KernelCall &call, const Target &target);
 
 /// What a GPU does for a call, with addresses of no meaning; an error at `op` if it cannot.
 mlir::FailureOr<qrt::cuda::KernelPlan> planOnGpu(mlir::Operation *op, const KernelCall &call, const Target &target);

@@ -24,4 +24,41 @@ Operation *cloneWithResults(OpBuilder &builder, Operation *op, ValueRange operan
   return builder.create(state);
 }
 
+static void replace(Operation *op, Operation *replacement) {
+  for (auto [result, other] : llvm::zip(op->getResults(), replacement->getResults()))
+    result.replaceAllUsesWith(other);
+  op->erase();
+}
+
+Operation *replaceWithoutOperand(Operation *op, unsigned operand) {
+  NamedAttrList attributes(op->getAttrDictionary());
+  if (auto segments = op->getAttrOfType<DenseI32ArrayAttr>("operandSegmentSizes")) {
+    SmallVector<int32_t> sizes(segments.asArrayRef());
+    int64_t end = 0;
+    auto group = llvm::find_if(sizes, [&](int32_t size) { return (end += size) > operand; });
+    --*group;
+    attributes.set("operandSegmentSizes", DenseI32ArrayAttr::get(op->getContext(), sizes));
+  }
+  SmallVector<Value> operands(op->getOperands());
+  operands.erase(operands.begin() + operand);
+  OpBuilder builder(op);
+  OperationState state(op->getLoc(), op->getName(), operands, op->getResultTypes(), attributes.getAttrs());
+  Operation *replacement = builder.create(state);
+  replace(op, replacement);
+  return replacement;
+}
+
+Operation *dropUnusedResiduals(Operation *op) {
+  unsigned count = op->getNumResults();
+  while (count > numPrimals(op) && op->getResult(count - 1).use_empty())
+    --count;
+  if (count == op->getNumResults())
+    return op;
+  OpBuilder builder(op);
+  Operation *replacement =
+      cloneWithResults(builder, op, op->getOperands(), TypeRange(op->getResultTypes()).take_front(count));
+  replace(op, replacement);
+  return replacement;
+}
+
 } // namespace qt

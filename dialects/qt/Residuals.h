@@ -16,6 +16,12 @@ unsigned numPrimals(mlir::Operation *op);
 mlir::Operation *cloneWithResults(mlir::OpBuilder &builder, mlir::Operation *op, mlir::ValueRange operands,
                                   mlir::TypeRange resultTypes);
 
+/// Replaces an op by one without its operand number `operand`, an optional one.
+mlir::Operation *replaceWithoutOperand(mlir::Operation *op, unsigned operand);
+
+/// Replaces an op by one without the residuals that nothing reads, as far as no later one is read.
+mlir::Operation *dropUnusedResiduals(mlir::Operation *op);
+
 } // namespace qt
 
 #endif // DIALECTS_QT_RESIDUALS_H

@@ -136,11 +136,16 @@ public:
     return begin;
   }
 
+  /// Says that the call does not read an optional argument though it was given: nobody need keep its value for it.
+  void ignore(int arg) { ignored_.push_back(arg); }
+
   const std::vector<DeviceWork> &works() const { return works_; }
+  const std::vector<int> &ignored() const { return ignored_; }
   int64_t workspaceBytes() const { return workspaceBytes_; }
 
 private:
   std::vector<DeviceWork> works_;
+  std::vector<int> ignored_;
   DevicePtr workspace_;
   int64_t workspaceBytes_ = 0;
 };
