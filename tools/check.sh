@@ -43,7 +43,7 @@ python_env=(tools/python_env.sh)
 if [ "$with_transformers" = 1 ]; then
   python_env+=(--with-transformers)
 fi
-stage "install" tools/setup.sh
+stage "install" tools/setup.sh --cuda
 stage "Python environment" "${python_env[@]}"
 stage "format" check_format
 stage "configure" cmake --preset release

@@ -4,8 +4,10 @@
 # Installs what the build and the tools need on Debian 12 and is not there yet: some 340 MB to download and 2.2 GB of
 # disk on a machine that has none of it. tools/demo.sh and tools/check.sh begin with it.
 #
-#   tools/setup.sh [--list]
+#   tools/setup.sh [--cuda | --gpu] [--list]
 #
+#   --cuda       also what a build for GPUs takes of CUDA toolkit 13, where that is not in /usr/local/cuda
+#   --gpu        the same, and what its programs need to run on a GPU (tools/cuda_wheels.sh, which says how much it is)
 #   --list       only name the packages that are missing, one a line; installs nothing
 #   -h, --help   this text
 #
@@ -13,15 +15,22 @@
 # Exit codes: 0 all is there, 1 something could not be installed, 2 wrong usage.
 set -euo pipefail
 
-usage() { sed -n '4,13s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '4,15s/^# \{0,1\}//p' "$0"; }
 list=0
+cuda=0
+cuda_options=()
 for argument in "$@"; do
   case "$argument" in
+    --cuda) cuda=1 ;;
+    --gpu) cuda=1; cuda_options+=(--gpu) ;;
     --list) list=1 ;;
     -h | --help) usage; exit 0 ;;
     *) echo "setup.sh: error: unknown option '$argument' (tools/setup.sh --help lists the options)" >&2; exit 2 ;;
   esac
 done
+
+# Of CUDA what was asked for.
+install_cuda() { [ "$cuda" = 0 ] || "$(dirname "$0")/cuda_wheels.sh" "${cuda_options[@]}" "$@"; }
 
 packages=(
   # compiler and build
@@ -40,10 +49,12 @@ for package in "${packages[@]}"; do
 done
 if [ "$list" = 1 ]; then
   [ ${#missing[@]} -eq 0 ] || printf '%s\n' "${missing[@]}"
+  install_cuda --list
   exit 0
 fi
 if [ ${#missing[@]} -eq 0 ]; then
   echo "setup.sh: all ${#packages[@]} packages are installed"
+  install_cuda
   exit 0
 fi
 
@@ -101,3 +112,4 @@ progress() {
 }
 apt install -y --no-install-recommends "${missing[@]}" | tee "$log" | progress || failed "apt-get install failed (above)"
 say "installed in $SECONDS s"
+install_cuda

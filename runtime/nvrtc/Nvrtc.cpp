@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/nvrtc/Nvrtc.h"
 
-#include "runtime/base/DynamicLibrary.h"
-
-#include <cstdlib>
+#include "runtime/base/CudaLibrary.h"
 
 namespace qrt {
 
@@ -14,21 +12,28 @@ struct Nvrtc::Functions {
 #include "runtime/nvrtc/NvrtcApi.def"
 
   Status load() {
-    const char *folder = std::getenv("QCC_NVRTC_DIR");
-    QRT_ASSIGN_OR_RETURN(
-        DynamicLibrary library,
-        folder ? DynamicLibrary::open("NVRTC (the folder is QCC_NVRTC_DIR)", {std::string(folder) + "/libnvrtc.so.13"})
-               : DynamicLibrary::open("NVRTC, which compiles kernels for GPUs (CUDA toolkit 13, or the Python "
-                                      "package nvidia-cuda-nvrtc; its folder may be given in QCC_NVRTC_DIR)",
-                                      {"libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.13",
-                                       QRT_NVRTC_BUILD_DIR "/libnvrtc.so.13"}));
+    QRT_ASSIGN_OR_RETURN(DynamicLibrary library, openCudaLibrary("NVRTC, which compiles kernels for GPUs",
+                                                                 "libnvrtc.so.13", "QCC_NVRTC_DIR", "--cuda"));
 #define QRT_NVRTC(name, ...)                                                                                           \
   {                                                                                                                    \
     QRT_ASSIGN_OR_RETURN(void *address, library.symbol(#name));                                                        \
     name = reinterpret_cast<decltype(name)>(address);                                                                  \
   }
 #include "runtime/nvrtc/NvrtcApi.def"
+    // NVRTC opens its built-in functions by file name alone, which the loader does not look for beside NVRTC itself,
+    // but finds once they are open. Where they are missing it says so with every compilation.
+    if (size_t slash = library.name().rfind('/'); slash != std::string::npos)
+      (void)DynamicLibrary::open(
+          "NVRTC's built-in functions",
+          {fmt::format("{}/libnvrtc-builtins.so.{}", library.name().substr(0, slash), version())})
+          .ok();
     return Status();
+  }
+
+  std::string version() const {
+    int major = 0, minor = 0;
+    nvrtcVersion(&major, &minor);
+    return fmt::format("{}.{}", major, minor);
   }
 };
 
@@ -49,11 +54,7 @@ StatusOr<const Nvrtc *> Nvrtc::open() {
   return &opened.nvrtc;
 }
 
-std::string Nvrtc::version() const {
-  int major = 0, minor = 0;
-  functions_->nvrtcVersion(&major, &minor);
-  return fmt::format("{}.{}", major, minor);
-}
+std::string Nvrtc::version() const { return functions_->version(); }
 
 std::vector<std::string> nvrtcOptions(std::string_view architecture) {
   return {fmt::format("--gpu-architecture={}", architecture), "--std=c++17", "-default-device", "--ptxas-options=-v"};

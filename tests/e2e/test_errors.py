@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What goes wrong says so, with the right exit code, before anything is lost (docs/failures.md 10, 13, 22, 33)."""
 import json
+import os
 import shutil
 import unittest
+import unittest.mock
 
 import support
 
@@ -28,6 +30,18 @@ class Errors(support.TestCase):
         self.assert_fails(1, r"model\.mlir:\d+:\d+: error: no kernel for 'qt\.swiglu' on target cpu, in "
                              r"layers\.0\.mlp: kernel swiglu is disabled\n", "qcc", "build", module, "--buckets", "64",
                           "-o", self.work / "x.qprog", "--disable-kernel", "swiglu")
+        self.assertFalse((self.work / "x.qprog").exists())
+
+    def test_no_nvrtc(self):
+        module = self.work / "model.mlir"
+        support.run("qcc", "import", support.GOLDEN / CASE, "-o", module)
+        # Nothing but what is named is looked for, and nothing is in the cache.
+        environment = {"QCC_NVRTC_DIR": str(self.work / "toolkit"), "QCC_CACHE_DIR": str(self.work / "cache")}
+        with unittest.mock.patch.dict(os.environ, environment):
+            self.assert_fails(1, r"error: NVRTC, which compiles kernels for GPUs \(QCC_NVRTC_DIR names its folder\) cannot "
+                                 r"be opened: \S+/toolkit/libnvrtc\.so\.13: cannot open shared object file",
+                              "qcc", "build", module, "--target", "sm_90a", "--buckets", "64", "-o",
+                              self.work / "x.qprog")
         self.assertFalse((self.work / "x.qprog").exists())
 
     def test_bucket_that_was_not_built(self):

@@ -49,8 +49,11 @@ static StatusOr<std::unique_ptr<Device>> openGpu(const Program &program, const D
   return cuda::createCudaDevice(
       {.ordinal = arguments.gpu, .launch = mode, .poison = arguments.poison, .cacheFolder = cacheFolder()});
 #else
-  return error(StatusCode::Unsupported, "{} is compiled for {}, but this qrun was built without the CUDA backend",
-               program.source(), program.target());
+  return error(
+      StatusCode::Unsupported,
+      "{} is compiled for {}, but this qrun was built without the CUDA backend: there was no CUDA toolkit 13, nor "
+      "what `tools/setup.sh --cuda` installs of it",
+      program.source(), program.target());
 #endif
 }
 

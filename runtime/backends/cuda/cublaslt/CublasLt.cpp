@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/backends/cuda/cublaslt/CublasLt.h"
 
-#include "runtime/base/DynamicLibrary.h"
-
-#include <cstdlib>
+#include "runtime/base/CudaLibrary.h"
 
 namespace qrt::cuda {
 
@@ -13,14 +11,8 @@ static std::string printVersion(size_t version) {
 
 Status CublasLt::load() {
   constexpr size_t kOldest = 130000;
-  const char *folder = std::getenv("QCC_CUBLAS_DIR");
-  QRT_ASSIGN_OR_RETURN(
-      DynamicLibrary library,
-      folder ? DynamicLibrary::open("cuBLASLt (the folder is QCC_CUBLAS_DIR)",
-                                    {std::string(folder) + "/libcublasLt.so.13"})
-             : DynamicLibrary::open("cuBLASLt, which multiplies matrices on GPUs (CUDA toolkit 13, or the "
-                                    "Python package nvidia-cublas; its folder may be given in QCC_CUBLAS_DIR)",
-                                    {"libcublasLt.so.13", "/usr/local/cuda/lib64/libcublasLt.so.13"}));
+  QRT_ASSIGN_OR_RETURN(DynamicLibrary library, openCudaLibrary("cuBLASLt, which multiplies matrices on GPUs",
+                                                               "libcublasLt.so.13", "QCC_CUBLAS_DIR", "--gpu"));
 #define QRT_CUBLASLT(name, ...)                                                                                        \
   {                                                                                                                    \
     QRT_ASSIGN_OR_RETURN(void *address, library.symbol(#name));                                                        \
