@@ -7,7 +7,7 @@
 #
 #   tools/demo.sh [--epochs N] [--replace]
 #
-#   --epochs N   times through the chats instead of 5; with fewer it is done sooner and has learned less. What it has
+#   --epochs N   times through the chats instead of 4; with fewer it is done sooner and has learned less. What it has
 #                learned is then only reported; without the option, less than 1 nat below guessing is a failure
 #   --replace    remove the demo/ of an earlier run; without it that is an error
 #   -h, --help   this text
@@ -16,7 +16,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-epochs=5
+epochs=4
 must_learn=1
 replace=0
 usage() { sed -n '4,15s/^# \{0,1\}//p' tools/demo.sh; }
