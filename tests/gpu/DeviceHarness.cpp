@@ -109,9 +109,12 @@ std::vector<HostTensor> compilePlan(const std::vector<HostTensor *> &given, cons
     EXPECT_TRUE(cubin.ok()) << cubin.status().message();
     if (!cubin.ok())
       continue;
-    DeviceCodeReport report = readReport(cubin->log);
-    EXPECT_EQ(report.spillStoreBytes + report.spillLoadBytes, 0) << launch->function << " spills registers";
-    for (const std::string &warning : report.warnings)
+    StatusOr<DeviceCodeReport> report = readReport(*cubin);
+    EXPECT_TRUE(report.ok()) << report.status().message();
+    if (!report.ok())
+      continue;
+    EXPECT_EQ(report->spillStoreBytes + report->spillLoadBytes, 0) << launch->function << " spills registers";
+    for (const std::string &warning : report->warnings)
       ADD_FAILURE() << launch->function << ": " << warning;
   }
   return args;

@@ -175,7 +175,7 @@ private:
     static KernelModules modules(
         gpu().driver(), [](std::string_view, const std::string &function) -> StatusOr<DeviceCode> {
           QRT_ASSIGN_OR_RETURN(Cubin cubin, cache.compile(deviceSources(), kDeviceCode, function, "sm_90a"));
-          DeviceCodeReport report = readReport(cubin.log);
+          QRT_ASSIGN_OR_RETURN(DeviceCodeReport report, readReport(cubin));
           for (const std::string &warning : report.warnings)
             ADD_FAILURE() << function << ": " << warning;
           return DeviceCode{std::move(cubin.symbol), std::move(cubin.image)};

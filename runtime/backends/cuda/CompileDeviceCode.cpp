@@ -29,20 +29,31 @@ StatusOr<Cubin> compileDeviceCode(CubinCache &cache, std::string_view source, co
   return cache.compile(deviceSources(), main, function, architecture);
 }
 
-DeviceCodeReport readReport(std::string_view log) {
+StatusOr<DeviceCodeReport> readReport(const Cubin &cubin) {
   DeviceCodeReport report;
-  while (!log.empty()) {
+  // Every function that the source defines without a template is compiled too, each under a line of its own.
+  const std::string begin = fmt::format("Compiling entry function '{}'", cubin.symbol);
+  bool found = false, ours = false;
+  for (std::string_view log = cubin.log; !log.empty();) {
     std::string_view line = log.substr(0, log.find('\n'));
     log.remove_prefix(std::min(line.size() + 1, log.size()));
+    if (line.find("(C7") != std::string_view::npos || line.find("setmaxnreg") != std::string_view::npos ||
+        line.find("wgmma") != std::string_view::npos)
+      report.warnings.emplace_back(line);
+    if (line.find("Compiling entry function '") != std::string_view::npos) {
+      ours = line.find(begin) != std::string_view::npos;
+      found = found || ours;
+    }
+    if (!ours)
+      continue;
     report.registers = std::max(report.registers, static_cast<int>(numberBefore(line, " registers")));
     report.stackBytes += numberBefore(line, " bytes stack frame");
     report.spillStoreBytes += numberBefore(line, " bytes spill stores");
     report.spillLoadBytes += numberBefore(line, " bytes spill loads");
     report.sharedBytes = std::max(report.sharedBytes, numberBefore(line, " bytes smem"));
-    if (line.find("(C7") != std::string_view::npos || line.find("setmaxnreg") != std::string_view::npos ||
-        line.find("wgmma") != std::string_view::npos)
-      report.warnings.emplace_back(line);
   }
+  if (!found)
+    return error(StatusCode::InvalidData, "the log of {} says nothing of it:\n{}", cubin.symbol, cubin.log);
   return report;
 }
 

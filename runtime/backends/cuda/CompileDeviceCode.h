@@ -13,12 +13,16 @@ StatusOr<Cubin> compileDeviceCode(CubinCache &cache, std::string_view source, co
 /// What the assembler reported of a device function.
 struct DeviceCodeReport {
   int registers = 0;
-  int64_t stackBytes = 0, spillStoreBytes = 0, spillLoadBytes = 0, sharedBytes = 0;
+  /// Bytes a thread.
+  int64_t stackBytes = 0, spillStoreBytes = 0, spillLoadBytes = 0;
+  /// Bytes a block, besides what a launch asks for.
+  int64_t sharedBytes = 0;
   /// Warnings that cost speed without a word at run time: C7504, C7508, C7520 and their kin (wgmma serialised,
-  /// setmaxnreg ignored). Whole lines.
+  /// setmaxnreg ignored). Whole lines, of whatever was compiled together with the function.
   std::vector<std::string> warnings;
 };
-DeviceCodeReport readReport(std::string_view log);
+/// The report in a cubin's log. InvalidData if it has none of the cubin's function.
+StatusOr<DeviceCodeReport> readReport(const Cubin &cubin);
 
 } // namespace qrt::cuda
 
