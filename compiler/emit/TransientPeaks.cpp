@@ -25,7 +25,7 @@ DenseMap<Value, TransientClass> classify(step::EntryOp entry) {
     for (auto [i, value] : llvm::enumerate(launch.getCallArguments())) {
       if (!value)
         continue;
-      qrt::ArgEffect effect = info.args[std::min(i, info.args.size() - 1)].effect;
+      qrt::ArgEffect effect = info.arg(i).effect;
       Value buffer = step::viewOf(value).buffer;
       if (effect == qrt::ArgEffect::ReadVariadic || (optimizer && i == 0))
         classes[buffer] = TransientClass::Gradient;

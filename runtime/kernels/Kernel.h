@@ -76,6 +76,9 @@ struct KernelInfo {
   std::span<const ParamInfo> params;
   /// Whether further integer parameters follow `params`.
   bool hasParamList;
+
+  /// Of the argument at this place of a call: all after the last are variadic ones like it.
+  const ArgInfo &arg(size_t i) const { return args[i < args.size() ? i : args.size() - 1]; }
 };
 
 const KernelInfo &kernelInfo(Kernel kernel);
@@ -89,8 +92,14 @@ constexpr bool isRead(ArgEffect effect) {
   return effect == ArgEffect::Read || effect == ArgEffect::ReadOptional || effect == ArgEffect::ReadVariadic ||
          effect == ArgEffect::ReadUpdated;
 }
+constexpr bool isInOut(ArgEffect effect) { return effect == ArgEffect::InOut || effect == ArgEffect::InOutOptional; }
 constexpr bool isAccumulate(ArgEffect effect) {
   return effect == ArgEffect::Accumulate || effect == ArgEffect::AccumulateOptional;
+}
+
+/// What a call that adds to none of its Accumulate arguments does to an argument: Read, Write or InOut.
+constexpr ArgEffect callEffect(ArgEffect declared) {
+  return isRead(declared) ? ArgEffect::Read : isInOut(declared) ? ArgEffect::InOut : ArgEffect::Write;
 }
 
 /// A tensor of at most four dimensions in memory. Strides count elements; the last dimension's is 1 for every kernel.

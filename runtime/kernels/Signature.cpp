@@ -56,7 +56,7 @@ private:
     int64_t dims[4];
   };
 
-  const ArgInfo &arg(size_t i) const { return info_.args[std::min(i, info_.args.size() - 1)]; }
+  const ArgInfo &arg(size_t i) const { return info_.arg(i); }
   bool isVariadic() const { return !info_.args.empty() && info_.args.back().effect == ArgEffect::ReadVariadic; }
 
   template <typename... Args> Status fail(fmt::format_string<Args...> format, Args &&...args) const {

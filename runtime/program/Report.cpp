@@ -127,7 +127,7 @@ private:
       const KernelInfo &info = kernelInfo(launch->kernel);
       for (size_t i = 0; i < launch->slices.size(); ++i)
         if (launch->slices[i] >= 0)
-          operand(entry, info.args[std::min(i, info.args.size() - 1)].name, launch->effects[i], launch->slices[i]);
+          operand(entry, info.arg(i).name, launch->effects[i], launch->slices[i]);
       for (size_t i = 0; i < launch->params.size(); ++i) {
         bool isNamed = i < info.params.size();
         if (isNamed && info.params[i].type == ParamType::Float)

@@ -486,12 +486,12 @@ private:
       int32_t index = launch.slices[i];
       shapes_.push_back(index < 0 ? std::nullopt : std::optional(slice(index).shape));
       if (index >= 0)
-        accesses_.push_back({index, launch.effects[i], info.args[std::min(i, info.args.size() - 1)].name});
+        accesses_.push_back({index, launch.effects[i], info.arg(i).name});
     }
     QRT_RETURN_IF_ERROR(checkCall(launch.kernel, shapes_, launch.effects, launch.params, entry_.bucket));
     for (size_t i = 0; i < launch.slices.size(); ++i)
       if (launch.slices[i] >= 0)
-        QRT_RETURN_IF_ERROR(verifyIndices(launch, i, info.args[std::min(i, info.args.size() - 1)]));
+        QRT_RETURN_IF_ERROR(verifyIndices(launch, i, info.arg(i)));
     QRT_RETURN_IF_ERROR(verifyVocabulary(launch));
     if (launch.workspace >= 0) {
       const Slice &workspace = slice(launch.workspace);

@@ -16,21 +16,10 @@ void require(const Status &status) {
   std::exit(1);
 }
 
-bool isResult(const KernelCall &call, size_t arg) {
-  std::span<const ArgInfo> args = kernelInfo(call.kernel).args;
-  ArgEffect effect = args[std::min(arg, args.size() - 1)].effect;
-  return !isRead(effect);
-}
-
-bool isUpdated(const KernelCall &call, size_t arg) {
-  std::span<const ArgInfo> args = kernelInfo(call.kernel).args;
-  ArgEffect effect = args[std::min(arg, args.size() - 1)].effect;
-  return effect == ArgEffect::InOut || effect == ArgEffect::InOutOptional ||
-         std::find(call.accumulate.begin(), call.accumulate.end(), static_cast<int>(arg)) != call.accumulate.end();
-}
-
 ArgEffect effectOf(const KernelCall &call, size_t arg) {
-  return !isResult(call, arg) ? ArgEffect::Read : isUpdated(call, arg) ? ArgEffect::InOut : ArgEffect::Write;
+  bool accumulates =
+      std::find(call.accumulate.begin(), call.accumulate.end(), static_cast<int>(arg)) != call.accumulate.end();
+  return accumulates ? ArgEffect::InOut : callEffect(kernelInfo(call.kernel).arg(arg).effect);
 }
 
 using MakePlan = std::function<Status(std::span<const Tensor>, KernelPlan &)>;

@@ -72,12 +72,10 @@ void run(const Benchmark &benchmark, const char *storage, const BucketShape &buc
   double bytes = 0;
   for (size_t i = 0; i < benchmark.args.size(); ++i) {
     const Arg &arg = benchmark.args[i];
-    ArgEffect declared = info.args[std::min(i, info.args.size() - 1)].effect;
+    ArgEffect effect = callEffect(info.arg(i).effect);
     Tensor tensor;
     tensor.shape = denseShape(arg.dtype, arg.dims);
     int64_t argBytes = tensor.shape.elements() * byteSize(arg.dtype);
-    bool inOut = declared == ArgEffect::InOut || declared == ArgEffect::InOutOptional;
-    bool read = isRead(declared);
     if (arg.present) {
       memory.emplace_back(argBytes);
       tensor.data = memory.back().data;
@@ -85,10 +83,10 @@ void run(const Benchmark &benchmark, const char *storage, const BucketShape &buc
         arg.fill(tensor.as<int32_t>());
       else
         fillRandom(tensor);
-      bytes += static_cast<double>(argBytes) * (inOut ? 2 : 1);
+      bytes += static_cast<double>(argBytes) * (effect == ArgEffect::InOut ? 2 : 1);
     }
     args.push_back(tensor);
-    effects.push_back(inOut ? ArgEffect::InOut : read ? ArgEffect::Read : ArgEffect::Write);
+    effects.push_back(effect);
     shapes.push_back(arg.present ? std::optional(tensor.shape) : std::nullopt);
   }
   Call call{benchmark.kernel, args, effects, benchmark.params, bucket, pool};

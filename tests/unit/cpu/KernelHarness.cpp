@@ -9,10 +9,7 @@ namespace qrt::cpu::test {
 
 void KernelCall::runDeterministic() const {
   const KernelInfo &info = kernelInfo(kernel);
-  auto isResult = [&](size_t i) {
-    ArgEffect effect = info.args[std::min(i, info.args.size() - 1)].effect;
-    return args[i] && effectOf(effect) != ArgEffect::Read;
-  };
+  auto isResult = [&](size_t i) { return args[i] && !isRead(info.arg(i).effect); };
   auto copies = [&] {
     std::vector<HostTensor> result;
     for (HostTensor *arg : args)
@@ -28,7 +25,7 @@ void KernelCall::runDeterministic() const {
   run(1);
   std::vector<HostTensor> alone = copies();
   for (size_t i = 0; i < args.size(); ++i)
-    if (args[i] && effectOf(info.args[std::min(i, info.args.size() - 1)].effect) == ArgEffect::Read)
+    if (args[i] && isRead(info.arg(i).effect))
       EXPECT_TRUE(args[i]->bytes() == before[i].bytes()) << info.name << " changed argument " << i;
   for (int threads : {2, 3}) {
     restore(before);

@@ -151,7 +151,7 @@ struct KernelCall {
     std::vector<ArgEffect> effects;
     for (size_t i = 0; i < args.size(); ++i) {
       tensors.push_back(args[i] ? args[i]->tensor() : Tensor());
-      effects.push_back(effectOf(info.args[std::min(i, info.args.size() - 1)].effect));
+      effects.push_back(callEffect(info.arg(i).effect));
     }
     for (int i : accumulate)
       effects[i] = ArgEffect::InOut;
@@ -176,22 +176,6 @@ struct KernelCall {
   /// Runs on one and on several threads from the same outputs and expects the same bits; then as compiled for lesser
   /// processors, and expects the same within rounding. Leaves the outputs of the first run.
   void runDeterministic() const;
-
-private:
-  static ArgEffect effectOf(ArgEffect declared) {
-    switch (declared) {
-    case ArgEffect::Read:
-    case ArgEffect::ReadOptional:
-    case ArgEffect::ReadVariadic:
-    case ArgEffect::ReadUpdated:
-      return ArgEffect::Read;
-    case ArgEffect::InOut:
-    case ArgEffect::InOutOptional:
-      return ArgEffect::InOut;
-    default:
-      return ArgEffect::Write;
-    }
-  }
 };
 
 inline ParamValue floatParam(double value) { return {.f = value}; }

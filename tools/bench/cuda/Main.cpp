@@ -24,23 +24,9 @@ void require(const Status &status) {
 }
 
 ArgEffect effectOf(const Benchmark &benchmark, size_t arg) {
-  std::span<const ArgInfo> args = kernelInfo(benchmark.kernel).args;
-  ArgEffect effect = args[std::min(arg, args.size() - 1)].effect;
-  if (std::find(benchmark.accumulate.begin(), benchmark.accumulate.end(), static_cast<int>(arg)) !=
-      benchmark.accumulate.end())
-    return ArgEffect::InOut;
-  switch (effect) {
-  case ArgEffect::Read:
-  case ArgEffect::ReadOptional:
-  case ArgEffect::ReadVariadic:
-  case ArgEffect::ReadUpdated:
-    return ArgEffect::Read;
-  case ArgEffect::InOut:
-  case ArgEffect::InOutOptional:
-    return ArgEffect::InOut;
-  default:
-    return ArgEffect::Write;
-  }
+  bool accumulates = std::find(benchmark.accumulate.begin(), benchmark.accumulate.end(), static_cast<int>(arg)) !=
+                     benchmark.accumulate.end();
+  return accumulates ? ArgEffect::InOut : callEffect(kernelInfo(benchmark.kernel).arg(arg).effect);
 }
 
 /// Memory with one random block repeated: what a kernel takes does not depend on more.
@@ -105,7 +91,6 @@ template <typename Record> double timeGraph(Gpu &gpu, Record record) {
 void run(Gpu &gpu, const Benchmark &benchmark, double copyRate) {
   std::mt19937 random(1);
   const KernelInfo &info = kernelInfo(benchmark.kernel);
-  auto argInfo = [&](size_t i) -> const ArgInfo & { return info.args[std::min(i, info.args.size() - 1)]; };
   std::vector<TensorShape> shapes(benchmark.args.size());
   std::vector<std::optional<TensorShape>> given(benchmark.args.size());
   std::vector<ArgEffect> effects;
@@ -117,7 +102,7 @@ void run(Gpu &gpu, const Benchmark &benchmark, double copyRate) {
     if (!benchmark.args[i])
       continue;
     ArgSpec spec = *benchmark.args[i];
-    if (argInfo(i).type == "docs") {
+    if (info.arg(i).type == "docs") {
       std::vector<int64_t> trained(static_cast<size_t>(benchmark.bucket.trained));
       for (size_t r = 0; r < trained.size(); ++r)
         trained[r] = static_cast<int64_t>(r) * benchmark.bucket.tokens / benchmark.bucket.trained;
@@ -151,7 +136,7 @@ void run(Gpu &gpu, const Benchmark &benchmark, double copyRate) {
       }
       StatusOr<DeviceMemory> memory = gpu.allocate(bytes[i]);
       require(memory.status());
-      if (argInfo(i).type == "docs")
+      if (info.arg(i).type == "docs")
         require(gpu.write(memory->data(), table.bytes()));
       else
         randomFill(gpu, memory->data(), bytes[i], *benchmark.args[i], random);

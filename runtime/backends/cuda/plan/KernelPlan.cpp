@@ -67,8 +67,7 @@ bool hasVectors(const Tensor &tensor) {
 }
 
 static std::string_view nameOf(const Call &call, int arg) {
-  std::span<const ArgInfo> args = kernelInfo(call.kernel).args;
-  return args[std::min(static_cast<size_t>(arg), args.size() - 1)].name;
+  return kernelInfo(call.kernel).arg(static_cast<size_t>(arg)).name;
 }
 
 Status requireVectors(const Call &call, const Tensor &tensor) {

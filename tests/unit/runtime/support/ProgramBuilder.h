@@ -305,20 +305,8 @@ inline int EntryBuilder::launch(Kernel kernel, const std::vector<int> &slices, c
   const KernelInfo &info = kernelInfo(kernel);
   for (size_t i = 0; i < slices.size(); ++i) {
     fb::Effect effect = fb::Effect_Write;
-    switch (info.args[std::min(i, info.args.size() - 1)].effect) {
-    case ArgEffect::Read:
-    case ArgEffect::ReadOptional:
-    case ArgEffect::ReadVariadic:
-    case ArgEffect::ReadUpdated:
-      effect = fb::Effect_Read;
-      break;
-    case ArgEffect::InOut:
-    case ArgEffect::InOutOptional:
-      effect = fb::Effect_InOut;
-      break;
-    default:
-      break;
-    }
+    if (ArgEffect declared = callEffect(info.arg(i).effect); declared != ArgEffect::Write)
+      effect = declared == ArgEffect::Read ? fb::Effect_Read : fb::Effect_InOut;
     for (int index : accumulated)
       if (static_cast<size_t>(index) == i)
         effect = fb::Effect_InOut;
