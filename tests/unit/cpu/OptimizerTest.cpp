@@ -32,7 +32,8 @@ HostTensor counters(double steps, double skipped = 0) {
 
 /// The weight, moments and master of one parameter with an optimizer step on them.
 struct Parameter {
-  HostTensor weight, expAvg, expAvgSq, master;
+  HostTensor weight, expAvg, expAvgSq;
+  HostTensor master = {};
 
   void step(HostTensor &gradient, double norm, double step, HostTensor hyper, bool decay,
             std::vector<ParamValue> members, int64_t seed = 11, bool deterministic = true) {
