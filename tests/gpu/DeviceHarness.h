@@ -18,8 +18,8 @@ Gpu &gpu();
 /// Its device functions.
 WorkContext deviceWorks();
 
-/// With QCC_COMPILE_ONLY set nothing runs: calls are planned and their device functions compiled, which needs no GPU;
-/// spills of registers and warnings of lost speed are failures, and comparisons pass.
+/// With QCC_COMPILE_ONLY set nothing runs: calls are planned and their device functions compiled into the cache, which
+/// needs no GPU; results are zeros, and what tests say of them is not heard.
 bool compileOnly();
 
 /// Runs the call on the GPU from what its tensors hold now, and returns the tensors as the GPU leaves them (the call's

@@ -281,6 +281,7 @@ def build_programs(tree):
     """Everything that has to be compiled."""
     qcc = tree.build / "bin" / "qcc"
     tree.programs.mkdir(exist_ok=True)
+    tree.run(tree.build / "bin" / "cuda-conformance", environment={"QCC_COMPILE_ONLY": "1"}, timeout=1200)
     for dtype, bucket in GOLDEN_RUNS:
         tree.run(sys.executable, "-B", GOLDEN / "check_golden.py", "--qcc", qcc, "--build", tree.programs, "--dtype", dtype,
                  "--bucket", bucket, "--target", "sm_90a")
