@@ -48,6 +48,9 @@ stage "Python environment" "${python_env[@]}"
 stage "format" check_format
 stage "configure" cmake --preset release
 stage "build" cmake --build --preset release
+if ! ctest --test-dir build --show-only -R '^cuda-kernels-compile$' | grep -q cuda-kernels-compile; then
+  echo "NOT RUN: cuda-kernels-compile (the build has left the CUDA backend out, see its configuration above)"
+fi
 if [ ! -e .venv-transformers/stamp ]; then
   echo "NOT RUN: e2e-transformers, e2e-transformers-demo, python-transformers (tools/check.sh --with-transformers runs them)"
 elif [ ! -d demo/run/checkpoint ]; then
