@@ -126,7 +126,7 @@ TEST_P(LinearCrossEntropyOnGpu, LargeVocabularies) {
 // Rows that are trained and rows that are not in every order that shared memory's rows can meet.
 TEST_P(LinearCrossEntropyOnGpu, UntrainedRows) {
   Shape s{32, 8, 65600};
-  for (int pattern : {0, 1, 2}) {
+  for (int pattern : {0, 1, 2, 3}) {
     HostTensor labels = makeLabels(s, 1000);
     for (int64_t r = 0; r < s.rows; ++r)
       if (pattern == 0 || (pattern == 1 && r % 2 == 0) || (pattern == 2 && r < 20) || (pattern == 3 && r >= 5))
