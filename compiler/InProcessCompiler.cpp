@@ -2,6 +2,7 @@
 #include "compiler/InProcessCompiler.h"
 
 #include "compiler/Pipeline.h"
+#include "compiler/emit/DeviceFunctions.h"
 #include "compiler/emit/EmitProgram.h"
 #include "dialects/step/Step.h"
 #include "runtime/base/File.h"
@@ -38,10 +39,11 @@ public:
 
   /// A parsed module, compiled to the bytes of a program.
   StatusOr<std::vector<uint8_t>> run(OwningOpRef<ModuleOp> module, const PipelineOptions &options,
-                                     const std::string &source) {
+                                     const std::string &source, int64_t &compiled,
+                                     const FindDeviceFunction &find = {}) {
     if (!module || mlir::failed(compileTo(*module, Phase::Planned, options)))
       return failed(source);
-    FailureOr<std::vector<uint8_t>> program = emitProgram(*module);
+    FailureOr<std::vector<uint8_t>> program = emitProgram(*module, find, &compiled);
     if (mlir::failed(program))
       return failed(source);
     return std::move(*program);
@@ -62,7 +64,7 @@ StatusOr<std::vector<uint8_t>> InProcessCompiler::compile(const std::string &pat
   QRT_RETURN_IF_ERROR(parseChoices(options.states, options.remat, options.target, pipeline));
   QRT_RETURN_IF_ERROR(qrt::checkReadable(path));
   Compilation compilation;
-  return compilation.run(parseSourceFile<ModuleOp>(path, &compilation.context()), pipeline, path);
+  return compilation.run(parseSourceFile<ModuleOp>(path, &compilation.context()), pipeline, path, compiledFunctions_);
 }
 
 StatusOr<std::vector<uint8_t>> InProcessCompiler::specialize(const qrt::Program &program,
@@ -73,7 +75,15 @@ StatusOr<std::vector<uint8_t>> InProcessCompiler::specialize(const qrt::Program 
   Compilation compilation;
   std::span<const uint8_t> model = program.model();
   llvm::StringRef bytes(reinterpret_cast<const char *>(model.data()), model.size());
-  return compilation.run(parseSourceString<ModuleOp>(bytes, &compilation.context()), pipeline, program.source());
+  // The program's own functions have run with these plans: none of them is compiled again.
+  auto find = [&program](llvm::StringRef name) -> std::optional<DeviceFunction> {
+    const qrt::DeviceFunction *function = program.findDeviceFunction({name.data(), name.size()});
+    if (!function)
+      return std::nullopt;
+    return DeviceFunction{std::string(function->symbol), {function->image.begin(), function->image.end()}};
+  };
+  return compilation.run(parseSourceString<ModuleOp>(bytes, &compilation.context()), pipeline, program.source(),
+                         compiledFunctions_, find);
 }
 
 } // namespace qcc

@@ -13,6 +13,10 @@ public:
   qrt::StatusOr<std::vector<uint8_t>> compile(const std::string &path, const std::vector<qrt::BucketShape> &buckets,
                                               const qrt::CompileOptions &options) override;
   qrt::StatusOr<std::vector<uint8_t>> specialize(const qrt::Program &program, const qrt::BucketShape &bucket) override;
+  int64_t compiledFunctions() const override { return compiledFunctions_; }
+
+private:
+  int64_t compiledFunctions_ = 0;
 };
 
 } // namespace qcc

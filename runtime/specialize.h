@@ -28,6 +28,9 @@ public:
                                                  const CompileOptions &options) = 0;
   /// The bytes of a program of the same model, options and state as `program`, with the entries for `bucket`.
   virtual StatusOr<std::vector<uint8_t>> specialize(const Program &program, const BucketShape &bucket) = 0;
+  /// Functions of a GPU that had to be compiled for these programs, so far: not those that were there, in the program
+  /// or in the cache on disk.
+  virtual int64_t compiledFunctions() const { return 0; }
 };
 
 } // namespace qrt

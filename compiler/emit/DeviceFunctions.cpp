@@ -40,19 +40,26 @@ KernelCall callOf(step::LaunchOp launch) {
 
 } // namespace
 
-FailureOr<std::map<std::string, DeviceFunction>> compileDeviceFunctions(ModuleOp module, const Target &target) {
-  std::map<std::string, DeviceFunction> functions;
+FailureOr<DeviceFunctions> compileDeviceFunctions(ModuleOp module, const Target &target,
+                                                  const FindDeviceFunction &find) {
+  DeviceFunctions result;
+  std::map<std::string, DeviceFunction> &functions = result.functions;
   qrt::CubinCache cache(qrt::cacheFolder());
   auto compile = [&](Operation *op, const qrt::cuda::KernelPlan &plan) -> LogicalResult {
     for (const qrt::cuda::DeviceWork &work : plan.works()) {
       const auto *launch = std::get_if<qrt::cuda::DeviceLaunch>(&work);
       if (!launch || functions.count(launch->function))
         continue;
+      if (std::optional<DeviceFunction> found = find ? find(launch->function) : std::nullopt) {
+        functions[launch->function] = *std::move(found);
+        continue;
+      }
       qrt::StatusOr<qrt::Cubin> cubin = qrt::cuda::compileDeviceCode(cache, launch->source, launch->function,
                                                                      {target.name().data(), target.name().size()});
       if (!cubin.ok())
         return op->emitError() << cubin.status().message();
       functions[launch->function] = {std::move(cubin->symbol), std::move(cubin->image)};
+      ++result.built;
     }
     return success();
   };
@@ -76,7 +83,8 @@ FailureOr<std::map<std::string, DeviceFunction>> compileDeviceFunctions(ModuleOp
         return failure();
     }
   }
-  return functions;
+  result.compiled = cache.compiled();
+  return result;
 }
 
 FailureOr<std::string> deviceCompiler(ModuleOp module) {

@@ -60,7 +60,9 @@ private:
 
 class ProgramEmitter {
 public:
-  explicit ProgramEmitter(ModuleOp module) : module_(module) {}
+  ProgramEmitter(ModuleOp module, const FindDeviceFunction &find) : module_(module), find_(find) {}
+
+  int64_t compiled() const { return compiled_; }
 
   FailureOr<std::vector<uint8_t>> run() {
     if (failed(findLayout()) || failed(emitHeader()))
@@ -313,15 +315,22 @@ private:
   LogicalResult emitDeviceFunctions() {
     if (target_ == qt::Target::Cpu)
       return success();
-    FailureOr<std::string> compiler = deviceCompiler(module_);
-    if (failed(compiler))
+    // First, for the error where there is none.
+    auto nameCompiler = [&]() -> LogicalResult {
+      FailureOr<std::string> compiler = deviceCompiler(module_);
+      if (succeeded(compiler))
+        program_.device_compiler = *compiler;
+      return compiler;
+    };
+    if (!find_ && failed(nameCompiler()))
       return failure();
-    FailureOr<std::map<std::string, DeviceFunction>> functions =
-        compileDeviceFunctions(module_, {target_, std::nullopt});
-    if (failed(functions))
+    FailureOr<DeviceFunctions> device = compileDeviceFunctions(module_, {target_, std::nullopt}, find_);
+    if (failed(device))
       return failure();
-    program_.device_compiler = *compiler;
-    for (auto &[name, function] : *functions) {
+    compiled_ = device->compiled;
+    if (find_ && device->built > 0 && failed(nameCompiler()))
+      return failure();
+    for (auto &[name, function] : device->functions) {
       auto &out = *program_.device_functions.emplace_back(std::make_unique<fb::DeviceFunctionT>());
       out.name = name;
       out.symbol = std::move(function.symbol);
@@ -375,6 +384,8 @@ private:
   }
 
   ModuleOp module_;
+  const FindDeviceFunction &find_;
+  int64_t compiled_ = 0;
   qt::Target target_ = qt::Target::Cpu;
   fb::ProgramT program_;
   StringTable strings_, kernels_;
@@ -383,6 +394,12 @@ private:
 
 } // namespace
 
-FailureOr<std::vector<uint8_t>> emitProgram(ModuleOp module) { return ProgramEmitter(module).run(); }
+FailureOr<std::vector<uint8_t>> emitProgram(ModuleOp module, const FindDeviceFunction &find, int64_t *compiled) {
+  ProgramEmitter emitter(module, find);
+  FailureOr<std::vector<uint8_t>> bytes = emitter.run();
+  if (compiled)
+    *compiled += emitter.compiled();
+  return bytes;
+}
 
 } // namespace qcc

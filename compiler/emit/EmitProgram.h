@@ -2,6 +2,8 @@
 #ifndef COMPILER_EMIT_EMITPROGRAM_H
 #define COMPILER_EMIT_EMITPROGRAM_H
 
+#include "compiler/emit/DeviceFunctions.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 #include <cstdint>
@@ -13,7 +15,11 @@ namespace qcc {
 /// table of parameters, the choices that the module records, and the functions for any row, from which further buckets
 /// are made, as bytecode in the phase `grad` without locations. The same module gives the same bytes. Failures are
 /// diagnosed.
-mlir::FailureOr<std::vector<uint8_t>> emitProgram(mlir::ModuleOp module);
+///
+/// On a GPU, machine code that `find` has is taken, the rest compiled; `compiled`, if given, grows by the number of
+/// functions that the device compiler made.
+mlir::FailureOr<std::vector<uint8_t>> emitProgram(mlir::ModuleOp module, const FindDeviceFunction &find = {},
+                                                  int64_t *compiled = nullptr);
 
 } // namespace qcc
 

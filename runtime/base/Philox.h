@@ -16,6 +16,8 @@ using PhiloxKey = std::array<uint32_t, 2>;
 
 /// Four independent uniform 32-bit numbers for (counter, key).
 constexpr PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) {
+  // A loop that draws many numbers is vectorized only if there is no loop within.
+#pragma clang loop unroll(full)
   for (int round = 0; round < 10; ++round) {
     uint64_t even = uint64_t{0xD2511F53u} * counter[0];
     uint64_t odd = uint64_t{0xCD9E8D57u} * counter[2];

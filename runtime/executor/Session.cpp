@@ -3,8 +3,10 @@
 
 #include "runtime/base/Digits.h"
 #include "runtime/base/IgnoredLabel.h"
+#include "runtime/base/Stopwatch.h"
 #include "runtime/data/Buckets.h"
 #include "runtime/executor/FillSegmentTable.h"
+#include "runtime/program/Memory.h"
 
 #include <algorithm>
 #include <cstring>
@@ -41,9 +43,12 @@ StatusOr<std::unique_ptr<Session>> Session::create(std::vector<Program> programs
       return error(StatusCode::Unsupported, "{}: it was built for the target '{}', which this device ({}) does not run",
                    program.source(), program.target(), device->description());
   std::unique_ptr<Session> session(new Session(std::move(device), options));
+  Stopwatch watch;
   QRT_RETURN_IF_ERROR(session->reserve(programs));
+  session->reserveMilliseconds_ = watch.milliseconds();
   for (Program &program : programs)
-    QRT_RETURN_IF_ERROR(session->addProgram(std::move(program)));
+    QRT_RETURN_IF_ERROR(session->add(std::move(program), Choosing::Carefully));
+  session->prepareMilliseconds_ = watch.milliseconds() - session->reserveMilliseconds_;
   return session;
 }
 
@@ -60,21 +65,34 @@ Status Session::reserve(std::span<const Program> programs) {
       for (const Entry &entry : program.entries())
         io = std::max(io, largestIo(entry.bucket.tokens));
   }
-  // A program's spaces are far below the overflow.
-  int64_t total = totalBytes(bytes);
+  int64_t code = 0;
+  for (const Program &program : programs)
+    code += program.deviceCodeBytes();
+  DeviceOverhead overhead = deviceOverhead(programs[0].target(), code);
   std::string list;
+  auto add = [&](std::string_view what, int64_t its) {
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", what, printGib(its));
+  };
   for (int space = 0; space < kNumSpaces; ++space)
-    list +=
-        fmt::format("{}{} {}", space == 0 ? "" : ", ", spaceName(static_cast<Space>(space)), printGib(bytes[space]));
-  int64_t limit = options_.memoryLimit > 0 ? options_.memoryLimit : device_->memoryBytes();
-  if (limit > 0 && total > limit)
+    add(spaceName(static_cast<Space>(space)), bytes[space]);
+  if (overhead.total() > 0) {
+    add("workspace of matrix products", overhead.workspace);
+    add("machine code", overhead.code);
+    add("context", overhead.context);
+  }
+  // A program's spaces are far below the overflow.
+  plannedBytes_ = totalBytes(bytes) + overhead.total();
+  AvailableMemory available = device_->availableMemory();
+  if (options_.memoryLimit > 0 && (available.bytes == 0 || options_.memoryLimit < available.bytes))
+    available = {options_.memoryLimit, "the limit"};
+  if (available.bytes > 0 && plannedBytes_ > available.bytes)
     return error(StatusCode::ResourceExhausted, "{}: needs {}: {}; that is {} more than the {} of {}",
-                 programs[0].source(), printBytes(total), list, printGib(total - limit), printBytes(limit),
-                 options_.memoryLimit > 0 ? "the limit" : "this machine");
+                 programs[0].source(), printBytes(plannedBytes_), list, printGib(plannedBytes_ - available.bytes),
+                 printBytes(available.bytes), available.owner);
   return device_->reserve(bytes);
 }
 
-Status Session::addProgram(Program given) {
+Status Session::add(Program given, Choosing choosing) {
   if (!programs_.empty())
     QRT_RETURN_IF_ERROR(checkSameState(*programs_[0], given));
   // The device checks what each entry needs against what is reserved; nothing is kept of a program that fails in the
@@ -84,7 +102,7 @@ Status Session::addProgram(Program given) {
   for (const Entry &entry : program->entries()) {
     if (!isNeeded(entry.kind, options_.accumulate) || find(entry.kind, entry.bucket))
       continue;
-    QRT_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable, device_->prepare(*program, entry));
+    QRT_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable, device_->prepare(*program, entry, choosing));
     added.push_back({&entry, std::move(executable)});
   }
   for (Prepared &prepared : added) {
@@ -178,27 +196,41 @@ void Session::fillArguments(const Entry &entry) {
       std::memcpy(device_->io().data() + slice->offset, sources[role], static_cast<size_t>(slice->end - slice->offset));
 }
 
-StatusOr<RunResult> Session::run(EntryKind kind, Observer *observer) {
+Status Session::start(EntryKind kind, Observer *observer) {
+  assert(runsUnderWay() <= device_->runsAhead() && "runs must be finished first");
   BucketShape bucket = kind == EntryKind::Apply ? BucketShape() : bucket_;
   const Prepared *prepared = find(kind, bucket);
   if (!prepared)
     return error(StatusCode::InvalidUsage, "{}: no entry '{}'{}", program().source(), entryKindName(kind),
                  kind == EntryKind::Apply ? "" : " for bucket " + printBucket(bucket));
-  const Entry &entry = *prepared->entry;
-  fillArguments(entry);
-  QRT_RETURN_IF_ERROR(prepared->executable->run(observer));
+  fillArguments(*prepared->entry);
+  QRT_RETURN_IF_ERROR(prepared->executable->start(observer));
+  underWay_.push_back({prepared->entry, prepared->executable.get()});
+  return Status();
+}
 
+StatusOr<RunResult> Session::finish() {
+  assert(!underWay_.empty() && "no run is under way");
+  auto [entry, executable] = underWay_.front();
+  underWay_.erase(underWay_.begin());
+  QRT_RETURN_IF_ERROR(executable->finish());
+  std::span<const std::byte> results = device_->results();
   auto scalar = [&](ResultRole role) {
     float value = std::numeric_limits<float>::quiet_NaN();
-    if (const Slice *slice = entry.result(role))
-      std::memcpy(&value, device_->io().data() + slice->offset, sizeof(value));
+    if (const Slice *slice = entry->result(role))
+      std::memcpy(&value, results.data() + slice->offset, sizeof(value));
     return value;
   };
   RunResult result{scalar(ResultRole::Loss), scalar(ResultRole::GradNorm), {}};
-  if (const Slice *slice = entry.result(ResultRole::RowLoss))
-    result.rowLoss = {reinterpret_cast<const float *>(device_->io().data() + slice->offset),
-                      static_cast<size_t>(bucket.trained)};
+  if (const Slice *slice = entry->result(ResultRole::RowLoss))
+    result.rowLoss = {reinterpret_cast<const float *>(results.data() + slice->offset),
+                      static_cast<size_t>(entry->bucket.trained)};
   return result;
+}
+
+StatusOr<RunResult> Session::run(EntryKind kind, Observer *observer) {
+  QRT_RETURN_IF_ERROR(start(kind, observer));
+  return finish();
 }
 
 StatusOr<ExecutionTimes> Session::time(EntryKind kind, double seconds) {

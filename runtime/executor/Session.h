@@ -14,7 +14,7 @@ namespace qrt {
 struct SessionOptions {
   /// Gradients of several micro-batches are summed: reserves their space, and takes the entries Accumulate and Apply.
   bool accumulate = false;
-  /// Bytes that all spaces together may take; 0: what the device says that it has.
+  /// Bytes that a run may take in all, the device's overhead included; 0: what the device says that there is.
   int64_t memoryLimit = 0;
   /// Asked for buckets that no program has; null: such a bucket is an error. Must outlive the session. Io is then
   /// reserved for any bucket of the tokens of those that are there; Transient, which may be most of the memory, only
@@ -22,7 +22,7 @@ struct SessionOptions {
   Specializer *specializer = nullptr;
 };
 
-/// What a run has left in io; valid until the next run.
+/// What a run has left in io; valid until another is started.
 struct RunResult {
   /// Summed over the trained rows; NaN for Apply.
   float loss;
@@ -38,9 +38,10 @@ struct OptimizerCounters {
   int64_t taken, skipped;
 };
 
-/// Prepare once, then for each micro-batch: loadBatch, setScalars, run. The spaces are reserved in create() and never
-/// move; what they hold is undefined until it is written: weights and state by Initialize.h or LoadWeights.h, gradients
-/// by zeroGradients().
+/// Prepare once, then for each micro-batch: loadBatch, setScalars, run; or start and later finish, between which the
+/// next batch may be loaded, and as many runs be started as the device has ahead (Device::runsAhead). The spaces are
+/// reserved in create() and never move; what they hold is undefined until it is written: weights and state by
+/// Initialize.h or LoadWeights.h, gradients by zeroGradients().
 class Session {
 public:
   /// All programs must be of the same state; buckets that are there twice are taken from the first. ResourceExhausted,
@@ -49,13 +50,14 @@ public:
                                                    const SessionOptions &options = {});
 
   Device &device() { return *device_; }
+  const Device &device() const { return *device_; }
   /// The first program: parameters, packs, configuration are those of all.
   const Program &program() const { return *programs_[0]; }
   const SessionOptions &options() const { return options_; }
 
-  /// Adds the buckets of a further program. InvalidData if it is of another state, ResourceExhausted if it needs more
-  /// than is reserved.
-  Status addProgram(Program program);
+  /// Adds the buckets of a further program, without the seconds that a careful choice of algorithms takes. InvalidData
+  /// if it is of another state, ResourceExhausted if it needs more than is reserved.
+  Status addProgram(Program program) { return add(std::move(program), Choosing::Quickly); }
 
   bool has(EntryKind kind, const BucketShape &bucket) const { return find(kind, bucket) != nullptr; }
   /// In the order in which they were added.
@@ -74,6 +76,19 @@ public:
   /// Without an observer it allocates nothing, with one exception: within a matrix product on the CPU oneDNN takes a
   /// buffer of at most 4 MiB a thread (and for native bf16 products some small tables) and gives it back.
   StatusOr<RunResult> run(EntryKind kind, Observer *observer = nullptr);
+
+  /// Starts such a run; at most Device::runsAhead() others may be under way. The results of the last run that was
+  /// finished are gone.
+  Status start(EntryKind kind, Observer *observer = nullptr);
+  /// Waits for the earliest run under way.
+  StatusOr<RunResult> finish();
+  int runsUnderWay() const { return static_cast<int>(underWay_.size()); }
+
+  /// What the run takes by plan: the spaces and the device's overhead.
+  int64_t plannedBytes() const { return plannedBytes_; }
+  /// Milliseconds that create() took to reserve memory, and to make the entries ready.
+  double reserveMilliseconds() const { return reserveMilliseconds_; }
+  double prepareMilliseconds() const { return prepareMilliseconds_; }
 
   /// Times of the entry of this kind for the batch's bucket (Executable::time). Weights and state change.
   StatusOr<ExecutionTimes> time(EntryKind kind, double seconds);
@@ -99,9 +114,17 @@ private:
     std::unique_ptr<Executable> executable;
   };
 
+  struct Run {
+    const Entry *entry;
+    Executable *executable;
+  };
+
   Session(std::unique_ptr<Device> device, const SessionOptions &options)
-      : device_(std::move(device)), options_(options) {}
+      : device_(std::move(device)), options_(options) {
+    underWay_.reserve(static_cast<size_t>(device_->runsAhead()) + 1);
+  }
   Status reserve(std::span<const Program> programs);
+  Status add(Program program, Choosing choosing);
   const Prepared *find(EntryKind kind, const BucketShape &bucket) const;
   void fillArguments(const Entry &entry);
 
@@ -109,6 +132,10 @@ private:
   SessionOptions options_;
   std::vector<std::unique_ptr<const Program>> programs_;
   std::vector<Prepared> prepared_;
+  /// The earliest first.
+  std::vector<Run> underWay_;
+  int64_t plannedBytes_ = 0;
+  double reserveMilliseconds_ = 0, prepareMilliseconds_ = 0;
 
   /// The batch as the entries take it; room for the largest bucket.
   BucketShape bucket_;

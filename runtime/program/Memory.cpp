@@ -23,6 +23,12 @@ StateMemory stateMemory(const Program &program) {
   return memory;
 }
 
+DeviceOverhead deviceOverhead(std::string_view target, int64_t code) {
+  if (target == "cpu")
+    return {};
+  return {kGemmWorkspaceBytes, code, kContextBytes};
+}
+
 std::string memoryLine(std::string_view what, int64_t bytes) {
   return fmt::format("  {:<44}{:>20}{:>12.3f}", what, groupDigits(bytes), static_cast<double>(bytes) / 0x1p30);
 }
@@ -39,13 +45,14 @@ std::string memoryReport(const Program &program, std::optional<int64_t> budget) 
   line("  moments", state.moments);
   line("  counters", state.counters);
   line("  alignment", state.alignment);
+  DeviceOverhead overhead = deviceOverhead(program.target(), program.deviceCodeBytes());
   bool accumulates = std::any_of(program.entries().begin(), program.entries().end(),
                                  [](const Entry &entry) { return entry.kind == EntryKind::Accumulate; });
   for (bool accumulate : {false, true}) {
     if (accumulate && !accumulates)
       break;
     SpaceBytes spaces = program.spaceBytes(accumulate);
-    int64_t total = totalBytes(spaces);
+    int64_t total = totalBytes(spaces) + overhead.total();
     std::string verdict;
     if (budget)
       verdict = total <= *budget ? "  fits" : "  short by " + printBytes(total - *budget);
@@ -56,6 +63,11 @@ std::string memoryReport(const Program &program, std::optional<int64_t> budget) 
     line(accumulate ? "  transient, the most of any entry" : "  transient, the most of step and eval",
          spaces[static_cast<int>(Space::Transient)]);
     line("  batch, tables and results, likewise", spaces[static_cast<int>(Space::Io)]);
+    if (overhead.total() == 0)
+      continue;
+    line("  workspace of matrix products", overhead.workspace);
+    line("  machine code of the kernels", overhead.code);
+    line("  context of the GPU, code of its libraries", overhead.context);
   }
   return text;
 }

@@ -19,6 +19,23 @@ struct StateMemory {
 };
 StateMemory stateMemory(const Program &program);
 
+/// Workspace that a GPU's matrix products share: how much an algorithm may ask for.
+constexpr int64_t kGemmWorkspaceBytes = int64_t{64} << 20;
+/// What a process takes on a GPU before it has asked for anything, and what the libraries take for their own code: as
+/// an H200 reports it (docs/performance.md).
+constexpr int64_t kContextBytes = int64_t{600} << 20;
+
+/// What a run takes on its device beside the spaces, in bytes; nothing on the CPU.
+struct DeviceOverhead {
+  int64_t workspace = 0;
+  /// Of the programs' own device functions.
+  int64_t code = 0;
+  int64_t context = 0;
+  int64_t total() const { return workspace + code + context; }
+};
+/// `target`: what programs are compiled for ("cpu", "sm_90a"); `code`: bytes of their device functions.
+DeviceOverhead deviceOverhead(std::string_view target, int64_t code);
+
 /// A table for people: State by what it holds, what its runs reserve in all, and of what that consists. With a budget
 /// in bytes also whether they fit, or how much is missing. Ends with a line feed.
 std::string memoryReport(const Program &program, std::optional<int64_t> budget = std::nullopt);

@@ -104,6 +104,13 @@ const Parameter *Program::findParameter(std::string_view name) const {
   return found != byName_.end() && parameters_[*found].name == name ? &parameters_[*found] : nullptr;
 }
 
+int64_t Program::deviceCodeBytes() const {
+  int64_t bytes = 0;
+  for (const DeviceFunction &function : deviceFunctions_)
+    bytes += static_cast<int64_t>(function.image.size());
+  return bytes;
+}
+
 const DeviceFunction *Program::findDeviceFunction(std::string_view name) const {
   auto found =
       std::lower_bound(deviceFunctions_.begin(), deviceFunctions_.end(), name,

@@ -203,6 +203,8 @@ public:
   int64_t stateBytes() const { return stateBytes_; }
   int64_t gradientBytes() const { return gradientBytes_; }
 
+  /// The machine code of all device functions.
+  int64_t deviceCodeBytes() const;
   /// Null if there is none of this name.
   const DeviceFunction *findDeviceFunction(std::string_view name) const;
 

@@ -76,23 +76,22 @@ void floatsFromBytes(DType dtype, std::span<const uint8_t> bytes, std::span<floa
 
 void bytesFromFloats(DType dtype, std::span<const float> values, std::span<uint8_t> bytes) {
   assert(isFloatType(dtype) && bytes.size() == values.size() * static_cast<size_t>(byteSize(dtype)));
-  auto store = [&](size_t index, auto value) {
-    std::memcpy(bytes.data() + index * sizeof(value), &value, sizeof(value));
-  };
-  for (size_t i = 0; i < values.size(); ++i)
-    switch (dtype) {
-    case DType::F32:
-      store(i, values[i]);
-      break;
-    case DType::BF16:
-      store(i, bf16FromF32(values[i]));
-      break;
-    case DType::F16:
-      store(i, f16FromF32(values[i]));
-      break;
-    default:
-      store(i, static_cast<double>(values[i]));
+  auto store = [&](auto convert) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      auto value = convert(values[i]);
+      std::memcpy(bytes.data() + i * sizeof(value), &value, sizeof(value));
     }
+  };
+  switch (dtype) {
+  case DType::F32:
+    return store([](float value) { return value; });
+  case DType::BF16:
+    return store([](float value) { return bf16FromF32(value); });
+  case DType::F16:
+    return store([](float value) { return f16FromF32(value); });
+  default:
+    return store([](float value) { return static_cast<double>(value); });
+  }
 }
 
 } // namespace qrt

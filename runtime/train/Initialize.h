@@ -8,18 +8,12 @@ namespace qrt {
 
 /// Elements [first, first + values.size()) of a parameter's initial value. A number depends on the seed, the preferred
 /// checkpoint name and the element's index alone (Philox4x32-10, runtime/base/Philox.h), not on programs, packs or the
-/// order of parameters; normal ones by Box and Muller's method in f64.
+/// order of parameters; normal ones as in NormalNumbers.h.
 void initialValues(const Parameter &parameter, uint64_t seed, int64_t first, std::span<float> values);
 
 /// Gives every parameter its initial value (a bf16 weight is its f32 value rounded to nearest), and starts the
 /// optimizer.
 Status initializeWeights(Session &session, uint64_t seed);
-
-/// Zeroes the moments, the counters and the space of gradients.
-Status startOptimizer(Session &session);
-
-/// Writes elements from `first` on: to the master, if there is one, and rounded to nearest to the weight.
-Status writeWeights(Session &session, const Parameter &parameter, int64_t first, std::span<const float> values);
 
 } // namespace qrt
 

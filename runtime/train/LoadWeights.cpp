@@ -3,7 +3,7 @@
 
 #include "runtime/base/Json.h"
 #include "runtime/train/Convert.h"
-#include "runtime/train/Initialize.h"
+#include "runtime/train/WriteWeights.h"
 
 #include <algorithm>
 #include <set>
@@ -125,18 +125,17 @@ Status WeightSource::match(const Program &program) {
 }
 
 Status loadWeights(Session &session, const WeightSource &source) {
-  std::vector<float> values;
-  const std::vector<Parameter> &parameters = session.program().parameters();
-  for (size_t i = 0; i < parameters.size(); ++i) {
+  std::vector<TensorView> tensors;
+  for (size_t i = 0; i < session.program().parameters().size(); ++i) {
     QRT_ASSIGN_OR_RETURN(TensorView tensor, source.checkpoint().tensor(source.tensorOf(i)));
-    auto size = static_cast<size_t>(byteSize(tensor.spec->dtype));
-    for (int64_t first = 0; first < parameters[i].elements; first += kPieceElements) {
-      values.resize(static_cast<size_t>(std::min(kPieceElements, parameters[i].elements - first)));
-      floatsFromBytes(tensor.spec->dtype, tensor.bytes.subspan(static_cast<size_t>(first) * size, values.size() * size),
-                      values);
-      QRT_RETURN_IF_ERROR(writeWeights(session, parameters[i], first, values));
-    }
+    tensors.push_back(tensor);
   }
+  QRT_RETURN_IF_ERROR(writeWeights(session, [&](size_t parameter, int64_t first, std::span<float> values) {
+    const TensorView &tensor = tensors[parameter];
+    auto size = static_cast<size_t>(byteSize(tensor.spec->dtype));
+    floatsFromBytes(tensor.spec->dtype, tensor.bytes.subspan(static_cast<size_t>(first) * size, values.size() * size),
+                    values);
+  }));
   return startOptimizer(session);
 }
 

@@ -2,8 +2,10 @@
 #include "runtime/train/TrainLoop.h"
 
 #include "runtime/base/Digits.h"
+#include "runtime/base/File.h"
 #include "runtime/base/Stopwatch.h"
 #include "runtime/data/Batch.h"
+#include "runtime/data/Buckets.h"
 #include "runtime/data/Sampler.h"
 #include "runtime/executor/DebugDump.h"
 #include "runtime/train/Evaluate.h"
@@ -11,6 +13,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <deque>
+#include <functional>
 #include <limits>
 
 namespace qrt {
@@ -29,26 +33,57 @@ SamplerOptions samplerOptions(const TrainOptions &options, int64_t rows) {
   return sampler;
 }
 
+Status saveChoices(const Session &session, const TrainOptions &options) {
+  std::string choices = options.choicesFile.empty() ? "" : session.device().choices();
+  return choices.empty() ? Status() : writeFileAtomically(options.choicesFile, choices);
+}
+
+/// Steps one after the other. Where the device takes runs ahead, the rows of the next run are read and its arguments
+/// filled in and queued while one is computed; a step is reported when its last run is finished.
 class Loop {
 public:
-  Loop(Session &session, const TokenData &data, const TrainOptions &options)
-      : session_(session), data_(data), options_(options), dump_(session.program(), DebugDump::Kind::Gradients) {}
+  using Report = std::function<Status(const StepMetrics &metrics)>;
 
-  /// Trains one step on these rows.
-  StatusOr<StepMetrics> step(int64_t step, const std::vector<int64_t> &rows, double learningRate);
+  Loop(Session &session, const TokenData &data, const TrainOptions &options, Report report)
+      : session_(session), data_(data), options_(options), report_(std::move(report)),
+        dump_(session.program(), DebugDump::Kind::Gradients) {}
+
+  /// Trains a step on these rows; `metrics` has its number, epoch and learning rate.
+  Status step(StepMetrics metrics, const std::vector<int64_t> &rows);
+  /// Waits until all steps are reported.
+  Status finishAll();
 
 private:
+  /// A step with runs that are not finished.
+  struct Pending {
+    StepMetrics metrics;
+    bool accumulates = false;
+    size_t runsLeft = 0;
+    double loss = 0;
+    /// When it was begun, by watch_.
+    double begin = 0;
+  };
+
   Hyperparameters hyperparameters(double learningRate) const;
   /// Brings a row into the session; a bucket that has to be compiled for it is counted.
   Status loadRow(int64_t index, EntryKind kind, StepMetrics &metrics);
+  Status start(EntryKind kind, Observer *observer);
+  Status finishOne();
+  Status finishWhileMoreThan(int underWay);
   Status dumpAccumulatedGradients();
 
   Session &session_;
   const TokenData &data_;
   const TrainOptions &options_;
+  Report report_;
   DebugDump dump_;
   TokenRow row_;
   HostBatch batch_;
+  Stopwatch watch_;
+  /// When the last step was finished, by watch_.
+  double lastFinished_ = 0;
+  /// The earliest first.
+  std::deque<Pending> pending_;
 };
 
 Hyperparameters Loop::hyperparameters(double learningRate) const {
@@ -63,11 +98,16 @@ Hyperparameters Loop::hyperparameters(double learningRate) const {
 }
 
 Status Loop::loadRow(int64_t index, EntryKind kind, StepMetrics &metrics) {
+  // A step under way is not to wait for a compiler.
+  if (!findBucket(session_.buckets(kind), data_.rowShape(index)).ok())
+    QRT_RETURN_IF_ERROR(finishAll());
   size_t built = session_.buckets(kind).size();
   Stopwatch watch;
   QRT_ASSIGN_OR_RETURN(BucketShape bucket, session_.bucketFor(kind, data_.rowShape(index)));
-  if (session_.buckets(kind).size() != built)
+  if (session_.buckets(kind).size() != built) {
     metrics.compileMilliseconds += watch.milliseconds();
+    QRT_RETURN_IF_ERROR(saveChoices(session_, options_));
+  }
   data_.readRow(index, row_);
   QRT_RETURN_IF_ERROR(fillBatch(row_, bucket, batch_));
   metrics.slotTokens += bucket.tokens;
@@ -87,11 +127,43 @@ Status Loop::dumpAccumulatedGradients() {
   return Status();
 }
 
-StatusOr<StepMetrics> Loop::step(int64_t step, const std::vector<int64_t> &rows, double learningRate) {
-  Stopwatch watch;
-  StepMetrics metrics;
-  metrics.step = step + 1;
-  metrics.learningRate = learningRate;
+Status Loop::start(EntryKind kind, Observer *observer) {
+  QRT_RETURN_IF_ERROR(session_.start(kind, observer));
+  return finishWhileMoreThan(session_.device().runsAhead());
+}
+
+Status Loop::finishWhileMoreThan(int underWay) {
+  while (session_.runsUnderWay() > underWay)
+    QRT_RETURN_IF_ERROR(finishOne());
+  return Status();
+}
+
+Status Loop::finishAll() { return finishWhileMoreThan(0); }
+
+Status Loop::finishOne() {
+  QRT_ASSIGN_OR_RETURN(RunResult run, session_.finish());
+  Pending &step = pending_.front();
+  StepMetrics &metrics = step.metrics;
+  metrics.gradNorm = run.gradNorm;
+  --step.runsLeft;
+  // The last run of a step that accumulates is the optimizer's alone.
+  if (!step.accumulates || step.runsLeft > 0)
+    step.loss += run.loss;
+  if (step.runsLeft > 0)
+    return Status();
+  metrics.loss = step.loss / static_cast<double>(metrics.trainedTokens);
+  metrics.skipped = !std::isfinite(metrics.gradNorm);
+  metrics.memoryBytes = totalBytes(session_.device().reserved());
+  double now = watch_.milliseconds();
+  metrics.milliseconds = now - std::max(step.begin, lastFinished_) - metrics.compileMilliseconds;
+  lastFinished_ = now;
+  StepMetrics done = metrics;
+  pending_.pop_front();
+  return report_(done);
+}
+
+Status Loop::step(StepMetrics metrics, const std::vector<int64_t> &rows) {
+  double begin = watch_.milliseconds();
   for (int64_t index : rows) {
     metrics.trainedTokens += data_.rowShape(index).trained;
     metrics.realTokens += data_.rowShape(index).tokens;
@@ -103,30 +175,26 @@ StatusOr<StepMetrics> Loop::step(int64_t step, const std::vector<int64_t> &rows,
   // One row is a whole step; several add up their gradients before one update.
   bool accumulate = rows.size() > 1, dump = !options_.dumpGrads.empty();
   EntryKind kind = accumulate ? EntryKind::Accumulate : EntryKind::Step;
-  session_.setScalars(static_cast<float>(1.0 / static_cast<double>(metrics.trainedTokens)),
-                      hyperparameters(learningRate), static_cast<int64_t>(options_.seed));
-  double loss = 0;
+  pending_.push_back({metrics, accumulate, rows.size() + accumulate, 0, begin});
+  // A reference to the last element holds while the first ones go.
+  Pending &pending = pending_.back();
   for (int64_t index : rows) {
-    QRT_RETURN_IF_ERROR(loadRow(index, kind, metrics));
-    QRT_ASSIGN_OR_RETURN(RunResult run, session_.run(kind, dump && !accumulate ? &dump_ : nullptr));
-    loss += run.loss;
-    metrics.gradNorm = run.gradNorm;
+    QRT_RETURN_IF_ERROR(loadRow(index, kind, pending.metrics));
+    session_.setScalars(static_cast<float>(1.0 / static_cast<double>(metrics.trainedTokens)),
+                        hyperparameters(metrics.learningRate), static_cast<int64_t>(options_.seed));
+    QRT_RETURN_IF_ERROR(start(kind, dump && !accumulate ? &dump_ : nullptr));
   }
   if (accumulate) {
-    if (dump)
+    if (dump) {
+      QRT_RETURN_IF_ERROR(finishAll());
       QRT_RETURN_IF_ERROR(dumpAccumulatedGradients());
-    QRT_ASSIGN_OR_RETURN(RunResult applied, session_.run(EntryKind::Apply));
-    metrics.gradNorm = applied.gradNorm;
+    }
+    QRT_RETURN_IF_ERROR(start(EntryKind::Apply, nullptr));
   }
-  if (dump)
-    QRT_RETURN_IF_ERROR(dump_.write(joinPath(options_.dumpGrads, fmt::format("step-{:05}.safetensors", metrics.step))));
-
-  metrics.loss = loss / static_cast<double>(metrics.trainedTokens);
-  metrics.skipped = !std::isfinite(metrics.gradNorm);
-  for (int64_t bytes : session_.device().reserved())
-    metrics.memoryBytes += bytes;
-  metrics.milliseconds = watch.milliseconds() - metrics.compileMilliseconds;
-  return metrics;
+  if (!dump)
+    return Status();
+  QRT_RETURN_IF_ERROR(finishAll());
+  return dump_.write(joinPath(options_.dumpGrads, fmt::format("step-{:05}.safetensors", metrics.step)));
 }
 
 } // namespace
@@ -197,7 +265,17 @@ StatusOr<TrainResult> train(Session &session, const TokenData &data, const Token
   TrainResult result;
   QRT_ASSIGN_OR_RETURN(int64_t steps, plannedSteps(options, data.rows()));
   Schedule schedule{options.schedule, options.learningRate, options.warmup, steps};
-  Loop loop(session, data, options);
+  Loop loop(session, data, options, [&](const StepMetrics &line) -> Status {
+    progress.step(line);
+    result.steps = line.step;
+    result.skipped += line.skipped;
+    result.firstLoss = result.firstLoss.value_or(line.loss);
+    result.lastLoss = line.loss;
+    if (line.step == 1)
+      result.firstStepMilliseconds = watch.milliseconds();
+    return metrics.write(line);
+  });
+  QRT_RETURN_IF_ERROR(saveChoices(session, options));
   if (!options.dumpGrads.empty())
     QRT_RETURN_IF_ERROR(createDirectories(options.dumpGrads));
   if (options.microBatches > 1)
@@ -217,21 +295,19 @@ StatusOr<TrainResult> train(Session &session, const TokenData &data, const Token
   }
   int64_t lastEval = -1;
   for (int64_t step = 0; step < steps && !result.interrupted; ++step) {
-    int64_t epoch = sampler->state().epoch;
-    QRT_ASSIGN_OR_RETURN(StepMetrics line, loop.step(step, sampler->next(), schedule.at(step)));
-    line.epoch = epoch;
-    progress.step(line);
-    QRT_RETURN_IF_ERROR(metrics.write(line));
-    result.steps = line.step;
-    result.skipped += line.skipped;
-    result.firstLoss = result.firstLoss.value_or(line.loss);
-    result.lastLoss = line.loss;
+    StepMetrics line;
+    line.step = step + 1;
+    line.epoch = sampler->state().epoch;
+    line.learningRate = schedule.at(step);
+    QRT_RETURN_IF_ERROR(loop.step(line, sampler->next()));
     if (evalData && options.evalEvery > 0 && line.step % options.evalEvery == 0) {
+      QRT_RETURN_IF_ERROR(loop.finishAll());
       QRT_RETURN_IF_ERROR(evaluateNow(line.step));
       lastEval = line.step;
     }
     result.interrupted = stop.load();
   }
+  QRT_RETURN_IF_ERROR(loop.finishAll());
   progress.finish();
   // Who stops a run wants its checkpoint now.
   if (evalData && lastEval != result.steps && !result.interrupted)

@@ -32,6 +32,9 @@ struct TrainOptions {
 
   /// Evaluate on the held-out data every so many steps, and at the end; 0: at the end only.
   int64_t evalEvery = 0;
+  /// Where to keep the device's choices of algorithms (Device::choices), written whenever there are new ones; empty:
+  /// nowhere.
+  std::string choicesFile;
   /// Where to write the gradients of every step, under the names of the checkpoint; empty: nowhere.
   std::string dumpGrads;
 };
@@ -42,6 +45,8 @@ struct TrainResult {
   int64_t skipped = 0;
   /// Of the first and the last step; none without steps.
   std::optional<double> firstLoss, lastLoss;
+  /// From the beginning to the end of the first step.
+  double firstStepMilliseconds = 0;
   /// Of the whole run, with its evaluations.
   double milliseconds = 0;
   /// Whether the run ended before its last step because it was asked to.

@@ -10,6 +10,7 @@
 #include "runtime/data/Buckets.h"
 #include "runtime/program/Program.h"
 #include "tools/cli/CommandLine.h"
+#include "tools/cli/MemorySize.h"
 #include "tools/cli/PathKind.h"
 #include "tools/qcc/MemoryPlan.h"
 #include "tools/qcc/Output.h"
@@ -118,7 +119,7 @@ Status build(const BuildOptions &options) {
   QRT_ASSIGN_OR_RETURN(PipelineOptions pipeline, pipelineOptions(options));
   std::optional<int64_t> budget;
   if (!options.memory.empty()) {
-    QRT_ASSIGN_OR_RETURN(budget, parseMemory(options.memory));
+    QRT_ASSIGN_OR_RETURN(budget, qrt::parseMemory(options.memory));
   }
 
   // Standard output may be the result's.

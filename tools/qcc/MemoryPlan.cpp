@@ -4,21 +4,7 @@
 #include "runtime/base/Digits.h"
 #include "runtime/program/Memory.h"
 
-#include "llvm/ADT/StringRef.h"
-
 namespace qcc {
-
-qrt::StatusOr<int64_t> parseMemory(std::string_view text) {
-  const std::pair<llvm::StringRef, double> units[] = {
-      {"GiB", 0x1p30}, {"MiB", 0x1p20}, {"GB", 1e9}, {"MB", 1e6}, {"", 1}};
-  for (auto &[unit, size] : units) {
-    llvm::StringRef number(text);
-    double value;
-    if (number.consume_back(unit) && !number.trim().getAsDouble(value) && value > 0 && value * size < 0x1p62)
-      return static_cast<int64_t>(value * size);
-  }
-  return qrt::error(qrt::StatusCode::InvalidUsage, "--memory: expected an amount like 80GiB or 141GB, got '{}'", text);
-}
 
 std::string memoryPlan(const qrt::Program &program, llvm::ArrayRef<TransientPeak> peaks,
                        std::optional<int64_t> budget) {
@@ -41,7 +27,8 @@ std::string memoryPlan(const qrt::Program &program, llvm::ArrayRef<TransientPeak
 }
 
 qrt::Status checkBudget(const qrt::Program &program, int64_t budget) {
-  int64_t needed = qrt::totalBytes(program.spaceBytes(/*accumulate=*/false));
+  int64_t needed = qrt::totalBytes(program.spaceBytes(/*accumulate=*/false)) +
+                   qrt::deviceOverhead(program.target(), program.deviceCodeBytes()).total();
   if (needed <= budget)
     return qrt::Status();
   return qrt::error(qrt::StatusCode::ResourceExhausted,

@@ -9,12 +9,8 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace qcc {
-
-/// Bytes of "80GiB", "141GB", "512MiB", "512MB" or a bare number. InvalidUsage for anything else.
-qrt::StatusOr<int64_t> parseMemory(std::string_view text);
 
 /// The table of qrt::memoryReport, then of each entry what its transient memory holds at its peak. Ends with a line
 /// feed.

@@ -6,6 +6,7 @@
 #ifdef QCC_HAS_CUDA
 #include "runtime/backends/cuda/CudaDevice.h"
 #include "runtime/base/CacheFolder.h"
+#include "runtime/base/File.h"
 #endif
 #include "tools/cli/Numbers.h"
 
@@ -20,6 +21,10 @@ void addDeviceOptions(CLI::App &command, DeviceArguments &arguments) {
       .add_option("--launch", arguments.launch,
                   "On a GPU: graph (a step is one launch) or eager (instruction by instruction, for debugging)")
       ->capture_default_str();
+  command
+      .add_option("--products", arguments.products,
+                  "On a GPU: the algorithms of matrix products that another run had (its products.json), for its bits")
+      ->type_name("FILE");
   command.add_flag("--poison", arguments.poison,
                    "Fill all memory with NaN before it is used: a value that nobody wrote shows");
 }
@@ -46,8 +51,13 @@ static StatusOr<std::unique_ptr<Device>> openGpu(const Program &program, const D
     return error(StatusCode::InvalidUsage, "--launch: expected graph or eager, got {}", arguments.launch);
   if (arguments.gpu < 0)
     return error(StatusCode::InvalidUsage, "--gpu: expected 0 or more, got {}", arguments.gpu);
-  return cuda::createCudaDevice(
-      {.ordinal = arguments.gpu, .launch = mode, .poison = arguments.poison, .cacheFolder = cacheFolder()});
+  if (!arguments.products.empty())
+    QRT_RETURN_IF_ERROR(checkReadable(arguments.products).withContext("--products"));
+  return cuda::createCudaDevice({.ordinal = arguments.gpu,
+                                 .launch = mode,
+                                 .poison = arguments.poison,
+                                 .cacheFolder = cacheFolder(),
+                                 .products = arguments.products});
 #else
   return error(
       StatusCode::Unsupported,

@@ -14,7 +14,7 @@ struct DeviceArguments {
   /// "native" or "widened"; empty: native where the processor can.
   std::string bf16Products;
   int gpu = 0;
-  std::string launch = "graph";
+  std::string launch = "graph", products;
   bool poison = false;
 };
 

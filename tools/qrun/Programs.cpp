@@ -7,6 +7,7 @@
 #include "runtime/base/Stopwatch.h"
 #include "runtime/data/Buckets.h"
 #include "runtime/train/Initialize.h"
+#include "tools/cli/MemorySize.h"
 #include "tools/cli/Numbers.h"
 #include "tools/cli/PathKind.h"
 #include "tools/qrun/Command.h"
@@ -28,6 +29,10 @@ void addSessionOptions(CLI::App &command, SessionArguments &arguments) {
   command.add_option("--remat", arguments.compile.remat,
                      "With a .mlir: what the backward pass computes again, none or memory-bound");
   command.add_option("--target", arguments.compile.target, "With a .mlir: what runs it, cpu or sm_90a");
+  command
+      .add_option("--memory", arguments.memory,
+                  "What the run may take of the device's memory, like 80GiB or 141GB (what there is)")
+      ->type_name("AMOUNT");
   addDeviceOptions(command, arguments.device);
 }
 
@@ -178,12 +183,19 @@ StatusOr<OpenSession> openSession(const SessionArguments &arguments, const Token
   QRT_RETURN_IF_ERROR(checkProgram(arguments.program));
   if (!arguments.scratch)
     QRT_RETURN_IF_ERROR(checkWeights(arguments.weights));
+  SessionOptions options;
+  if (!arguments.memory.empty()) {
+    QRT_ASSIGN_OR_RETURN(options.memoryLimit, parseMemory(arguments.memory));
+  }
+  OpenSession open;
   QRT_ASSIGN_OR_RETURN(Program program, openProgram(arguments, data, compiler));
+  open.startUp.part("program");
   QRT_RETURN_IF_ERROR(checkVocabulary(program, data));
   if (evalData)
     QRT_RETURN_IF_ERROR(checkVocabulary(program, *evalData));
 
   QRT_ASSIGN_OR_RETURN(std::unique_ptr<Device> device, openDevice(program, arguments.device));
+  open.startUp.part("device");
   say("program {}: {}, buckets", program.source(),
       countOf(static_cast<int64_t>(program.parameters().size()), "parameter"));
   for (const Entry &entry : program.entries())
@@ -191,7 +203,6 @@ StatusOr<OpenSession> openSession(const SessionArguments &arguments, const Token
       say(" {}", printBucket(entry.bucket));
   say("\ndevice: {}{}\n", device->description(), hasBf16(program) ? ", " + device->bf16Description() : "");
 
-  OpenSession open;
   std::vector<Program> programs;
   programs.push_back(std::move(program));
   warnOfUnusedTokens(programs.front(), kind, data);
@@ -199,21 +210,27 @@ StatusOr<OpenSession> openSession(const SessionArguments &arguments, const Token
   QRT_RETURN_IF_ERROR(compileMissing(programs, kind, data, specializer));
   if (evalData)
     QRT_RETURN_IF_ERROR(compileMissing(programs, EntryKind::Eval, *evalData, specializer));
-  SessionOptions options;
   options.accumulate = kind == EntryKind::Accumulate;
   options.specializer = specializer;
+  if (programs.size() > 1)
+    open.startUp.part("compile");
   QRT_ASSIGN_OR_RETURN(open.session, Session::create(std::move(programs), std::move(device), options));
+  open.startUp.partOfNext("reserve", open.session->reserveMilliseconds());
+  open.startUp.part("prepare");
   say("memory reserved: {}\n", printBytes(totalBytes(open.session->device().reserved())));
 
   if (arguments.scratch) {
     QRT_RETURN_IF_ERROR(initializeWeights(*open.session, arguments.seed));
-    return open;
+  } else {
+    QRT_ASSIGN_OR_RETURN(open.source, WeightSource::open(open.session->program(), arguments.weights));
+    QRT_RETURN_IF_ERROR(checkSameModel(open.session->program(), arguments.weights));
+    for (const std::string &tensor : open.source->passedThrough())
+      say("passed through: {}\n", tensor);
+    QRT_RETURN_IF_ERROR(loadWeights(*open.session, *open.source));
   }
-  QRT_ASSIGN_OR_RETURN(open.source, WeightSource::open(open.session->program(), arguments.weights));
-  QRT_RETURN_IF_ERROR(checkSameModel(open.session->program(), arguments.weights));
-  for (const std::string &tensor : open.source->passedThrough())
-    say("passed through: {}\n", tensor);
-  QRT_RETURN_IF_ERROR(loadWeights(*open.session, *open.source));
+  open.startUp.part("weights");
+  say("{}{}\n", deviceMemoryReport(*open.session),
+      open.startUp.report(open.session->device().preparation(), compiler ? compiler->compiledFunctions() : 0));
   return open;
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/executor/Session.h"
 #include "runtime/train/LoadWeights.h"
 #include "tools/qrun/Devices.h"
+#include "tools/qrun/StartUp.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -20,6 +21,8 @@ namespace qrt {
 struct SessionArguments {
   std::string program, data, weights;
   CompileOptions compile;
+  /// As parseMemory takes it; empty: what the device has.
+  std::string memory;
   bool noCompile = false;
   bool scratch = false;
   uint64_t seed = 0;
@@ -31,6 +34,7 @@ void addSessionOptions(CLI::App &command, SessionArguments &arguments);
 
 /// A session with its weights, and where they came from.
 struct OpenSession {
+  StartUp startUp;
   std::unique_ptr<Session> session;
   /// Nothing: from scratch.
   std::optional<WeightSource> source;

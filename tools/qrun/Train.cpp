@@ -112,9 +112,13 @@ Status runTraining(Options options, Specializer *compiler, const std::string &co
   Progress progress(stdout, steps, options.logEvery);
   progress.begin(metricsPath);
 
+  train.choicesFile = joinPath(options.out, "products.json");
   stop.arm();
+  double begin = open.startUp.milliseconds();
   QRT_ASSIGN_OR_RETURN(TrainResult result,
                        qrt::train(*open.session, data, evalPointer, train, metrics, progress, stop.requested()));
+  if (result.firstLoss)
+    say("the first step was done {:.1f} s after the start\n", (begin + result.firstStepMilliseconds) / 1000);
   say("{}\n", summary(result, steps));
 
   std::string checkpoint = joinPath(options.out, "checkpoint");

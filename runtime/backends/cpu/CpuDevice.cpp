@@ -6,6 +6,8 @@
 #include "runtime/backends/cpu/Processor.h"
 #include "runtime/base/BlockedSignals.h"
 #include "runtime/base/Stopwatch.h"
+#include "runtime/device/DebugTable.h"
+#include "runtime/device/EntrySpaces.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -128,10 +130,11 @@ struct Work {
 
 class CpuExecutable final : public Executable {
 public:
-  CpuExecutable(CpuDevice &device, const Entry &entry) : device_(device), entry_(entry) {}
+  CpuExecutable(CpuDevice &device, const Entry &entry) : device_(device), entry_(entry), debug_(entry) {}
 
   Status build(const Program &program);
-  Status run(Observer *observer) override;
+  Status start(Observer *observer) override;
+  Status finish() override { return Status(); }
   StatusOr<ExecutionTimes> time(double seconds) override;
 
 private:
@@ -142,14 +145,13 @@ private:
   GemmCall gemmCall(const Work &work) const;
   void execute(const Work &work) const;
   Status checkWorkspace(const Program &program, const Launch &launch, const Work &work) const;
-  Status notify(Observer &observer, size_t instruction) const;
+  Status readDense(const Slice &slice, const TensorShape &dense, std::span<std::byte> bytes) const;
 
   CpuDevice &device_;
   const Entry &entry_;
   std::vector<Tensor> tensors_;
   std::vector<Work> works_;
-  /// Indices of entry_.debug, by instruction.
-  std::vector<uint32_t> debug_;
+  DebugTable debug_;
 };
 
 class CpuDevice final : public Device {
@@ -162,10 +164,14 @@ public:
   std::string description() const override { return "cpu, " + cpuDescription(threads_.size()); }
   std::string bf16Description() const override { return cpuBf16Description(); }
   bool runsTarget(std::string_view target) const override { return target == "cpu"; }
-  int64_t memoryBytes() const override {
+  AvailableMemory availableMemory() const override {
     long pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGE_SIZE);
-    return pages > 0 && size > 0 ? static_cast<int64_t>(pages) * size : 0;
+    return {pages > 0 && size > 0 ? static_cast<int64_t>(pages) * size : 0, "this machine"};
   }
+  std::optional<MemoryUse> memoryUse() const override { return std::nullopt; }
+  int runsAhead() const override { return 0; }
+  Preparation preparation() const override { return {}; }
+  std::string choices() const override { return ""; }
 
   Status reserve(const SpaceBytes &bytes) override {
     assert(!spaces_[0].data() && "the spaces are reserved once");
@@ -181,7 +187,7 @@ public:
   }
   const SpaceBytes &reserved() const override { return reserved_; }
 
-  StatusOr<std::unique_ptr<Executable>> prepare(const Program &program, const Entry &entry) override {
+  StatusOr<std::unique_ptr<Executable>> prepare(const Program &program, const Entry &entry, Choosing) override {
     auto executable = std::make_unique<CpuExecutable>(*this, entry);
     QRT_RETURN_IF_ERROR(executable->build(program));
     return std::unique_ptr<Executable>(std::move(executable));
@@ -204,10 +210,17 @@ public:
       });
     return Status();
   }
+  StatusOr<std::shared_ptr<std::byte>> hostMemory(int64_t bytes) override {
+    auto memory = std::make_shared<Memory>();
+    if (!memory->allocate(bytes))
+      return error(StatusCode::ResourceExhausted, "no memory for {} bytes", bytes);
+    return std::shared_ptr<std::byte>(memory, memory->data());
+  }
   std::span<std::byte> io() override {
     const Memory &memory = spaces_[static_cast<int>(Space::Io)];
     return {memory.data(), static_cast<size_t>(memory.size())};
   }
+  std::span<const std::byte> results() override { return io(); }
 
   std::byte *at(Space space, int64_t offset, [[maybe_unused]] int64_t bytes) const {
     const Memory &memory = spaces_[static_cast<int>(space)];
@@ -257,15 +270,7 @@ GemmCall CpuExecutable::gemmCall(const Work &work) const {
 }
 
 Status CpuExecutable::build(const Program &program) {
-  SpaceBytes needed{program.stateBytes(), 0, entry_.ioBytes, entry_.transientBytes};
-  for (const Slice &slice : entry_.slices)
-    if (slice.space == Space::Gradients)
-      needed[static_cast<int>(Space::Gradients)] = program.gradientBytes();
-  for (int space = 0; space < kNumSpaces; ++space)
-    if (needed[space] > device_.reserved()[space])
-      return error(StatusCode::ResourceExhausted, "{}: entry {} needs {} bytes of {}, but {} are reserved",
-                   program.source(), entry_.name(), needed[space], spaceName(static_cast<Space>(space)),
-                   device_.reserved()[space]);
+  QRT_RETURN_IF_ERROR(checkSpaces(program, entry_, device_.reserved()));
 
   auto addTensor = [&](int32_t index) {
     if (index < 0) {
@@ -322,12 +327,6 @@ Status CpuExecutable::build(const Program &program) {
     scratch = std::max(scratch, work.scratchPerThread * device_.threads().size());
   }
   QRT_RETURN_IF_ERROR(device_.reserveScratch(scratch));
-
-  for (uint32_t i = 0; i < entry_.debug.size(); ++i)
-    debug_.push_back(i);
-  std::sort(debug_.begin(), debug_.end(), [&](uint32_t a, uint32_t b) {
-    return std::pair(entry_.debug[a].instruction, a) < std::pair(entry_.debug[b].instruction, b);
-  });
   return Status();
 }
 
@@ -359,13 +358,15 @@ void CpuExecutable::execute(const Work &work) const {
   }
 }
 
-Status CpuExecutable::run(Observer *observer) {
+Status CpuExecutable::start(Observer *observer) {
   BlockedSignals blocked;
   device_.poisonForRun(entry_);
   for (size_t i = 0; i < works_.size(); ++i) {
     execute(works_[i]);
     if (observer)
-      QRT_RETURN_IF_ERROR(notify(*observer, i));
+      QRT_RETURN_IF_ERROR(debug_.show(i, *observer, [this](const Slice &slice, const TensorShape &dense, auto bytes) {
+        return readDense(slice, dense, bytes);
+      }));
   }
   return Status();
 }
@@ -402,22 +403,9 @@ StatusOr<ExecutionTimes> CpuExecutable::time(double seconds) {
   return times;
 }
 
-Status CpuExecutable::notify(Observer &observer, size_t instruction) const {
-  auto first = std::lower_bound(debug_.begin(), debug_.end(), instruction, [&](uint32_t index, size_t wanted) {
-    return static_cast<size_t>(entry_.debug[index].instruction) < wanted;
-  });
-  for (; first != debug_.end() && static_cast<size_t>(entry_.debug[*first].instruction) == instruction; ++first) {
-    const DebugValue &value = entry_.debug[*first];
-    if (!observer.wants(value))
-      continue;
-    const Slice &slice = entry_.slices[static_cast<size_t>(value.slice)];
-    TensorShape dense =
-        denseShape(slice.shape.dtype, std::span(slice.shape.dims, static_cast<size_t>(slice.shape.rank)));
-    std::vector<std::byte> bytes(static_cast<size_t>(dense.elements() * byteSize(dense.dtype)));
-    copyTensor(device_.threads(), {slice.shape, device_.at(slice.space, slice.offset, slice.end - slice.offset)},
-               {dense, bytes.data()});
-    QRT_RETURN_IF_ERROR(observer.observe(value, dense, bytes));
-  }
+Status CpuExecutable::readDense(const Slice &slice, const TensorShape &dense, std::span<std::byte> bytes) const {
+  copyTensor(device_.threads(), {slice.shape, device_.at(slice.space, slice.offset, slice.end - slice.offset)},
+             {dense, bytes.data()});
   return Status();
 }
 

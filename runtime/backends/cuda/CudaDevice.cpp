@@ -3,23 +3,26 @@
 
 #include "runtime/backends/cuda/GemmTuner.h"
 #include "runtime/backends/cuda/Graph.h"
+#include "runtime/backends/cuda/IoRing.h"
 #include "runtime/backends/cuda/MeasureRates.h"
-#include "runtime/backends/cuda/PinnedMemory.h"
 #include "runtime/backends/cuda/RandomFill.h"
 #include "runtime/base/BlockedSignals.h"
+#include "runtime/base/File.h"
+#include "runtime/base/Stopwatch.h"
+#include "runtime/device/DebugTable.h"
+#include "runtime/device/EntrySpaces.h"
+#include "runtime/program/Memory.h"
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <map>
 
 namespace qrt::cuda {
 namespace {
 
 /// The elements of a tensor one behind the other.
-std::vector<std::byte> withoutGaps(const TensorShape &shape, std::span<const std::byte> strided) {
+void copyWithoutGaps(const TensorShape &shape, std::span<const std::byte> strided, std::span<std::byte> dense) {
   int64_t size = byteSize(shape.dtype);
-  std::vector<std::byte> dense(static_cast<size_t>(shape.elements() * size));
   for (int64_t index = 0; index < shape.elements(); ++index) {
     int64_t rest = index, offset = 0;
     for (int axis = shape.rank - 1; axis >= 0; --axis) {
@@ -28,42 +31,49 @@ std::vector<std::byte> withoutGaps(const TensorShape &shape, std::span<const std
     }
     std::copy_n(strided.begin() + offset * size, size, dense.begin() + index * size);
   }
-  return dense;
 }
 
 class CudaDevice;
 
 class CudaExecutable final : public Executable {
 public:
-  CudaExecutable(CudaDevice &device, const Entry &entry) : device_(device), entry_(entry) {}
+  CudaExecutable(CudaDevice &device, const Program &program, const Entry &entry)
+      : device_(device), program_(program), entry_(entry), debug_(entry) {}
 
-  Status build(const Program &program);
-  Status run(Observer *observer) override;
+  Status build(Choosing choosing);
+  Status start(Observer *observer) override;
+  Status finish() override;
   StatusOr<ExecutionTimes> time(double seconds) override;
 
 private:
   Tensor tensorOf(int32_t slice) const;
-  Status plan(const Program &program, const Instruction &instruction, KernelPlan &plan) const;
-  Status launchAll(Observer *observer) const;
+  Status plan(const Instruction &instruction, KernelPlan &plan) const;
+  /// "FILE: entry step 8192: instruction 12 (gemm, layers.3.mlp)".
+  std::string where(size_t instruction) const;
+  /// Puts all instructions on the stream; also while it is being captured.
+  Status launchAll() const;
+  /// The same, waiting for each, so that an error is that of the instruction it names.
+  Status launchEach(Observer *observer) const;
+  /// Arguments from the slot of io that the next run has, and results to it.
   Status copyIn() const;
   Status copyOut() const;
-  Status notify(Observer &observer, size_t instruction) const;
+  Status readDense(const Slice &slice, std::span<std::byte> bytes) const;
   StatusOr<double> timeGemms(double seconds) const;
 
   CudaDevice &device_;
+  const Program &program_;
   const Entry &entry_;
   KernelModules *modules_ = nullptr;
   /// By instruction.
   std::vector<PreparedWorks> works_;
   Graph graph_;
-  /// Indices of entry_.debug, by instruction.
-  std::vector<uint32_t> debug_;
+  DebugTable debug_;
 };
 
 class CudaDevice final : public Device {
 public:
-  CudaDevice(std::unique_ptr<Gpu> gpu, const CudaDeviceOptions &options)
-      : gpu_(std::move(gpu)), tuner_(*gpu_, options.cacheFolder), options_(options) {}
+  CudaDevice(std::unique_ptr<Gpu> gpu, const CudaDeviceOptions &options, std::optional<GivenChoices> given)
+      : gpu_(std::move(gpu)), tuner_(*gpu_, options.cacheFolder, std::move(given)), options_(options), io_(*gpu_) {}
 
   std::string description() const override {
     return fmt::format("{}, cuBLASLt {}{}", gpu_->name(), gpu_->cublasLt().version(),
@@ -71,7 +81,20 @@ public:
   }
   std::string bf16Description() const override { return "bf16 products on tensor cores, added in f32"; }
   bool runsTarget(std::string_view target) const override { return target == "sm_90a"; }
-  int64_t memoryBytes() const override { return gpu_->totalBytes(); }
+  AvailableMemory availableMemory() const override {
+    return {gpu_->freeAtStart() + kContextBytes, "the GPU's free memory"};
+  }
+  std::optional<MemoryUse> memoryUse() const override {
+    StatusOr<int64_t> free = gpu_->freeBytes();
+    if (!free.ok())
+      return std::nullopt;
+    return MemoryUse{gpu_->totalBytes() - *free,
+                     std::max<int64_t>(gpu_->totalBytes() - gpu_->freeAtStart() - kContextBytes, 0)};
+  }
+  int runsAhead() const override { return IoRing::kSlots - 1; }
+  Preparation preparation() const override { return preparation_; }
+  std::string choices() const override { return tuner_.chosen().print(); }
+  Preparation &preparation() { return preparation_; }
 
   Status reserve(const SpaceBytes &bytes) override {
     assert(!spaces_[0].data() && "the spaces are reserved once");
@@ -83,39 +106,33 @@ public:
       if (options_.poison)
         QRT_RETURN_IF_ERROR(gpu_->fill(spaces_[space].data(), 0xFF, bytes[space]));
     }
-    QRT_ASSIGN_OR_RETURN(io_, PinnedMemory::allocate(gpu_->driver(), bytes[static_cast<int>(Space::Io)]));
-    if (options_.poison)
-      std::memset(io_.data(), 0xFF, static_cast<size_t>(io_.bytes()));
     reserved_ = bytes;
-    return Status();
+    return io_.allocate(bytes[static_cast<int>(Space::Io)]);
   }
   const SpaceBytes &reserved() const override { return reserved_; }
 
-  StatusOr<std::unique_ptr<Executable>> prepare(const Program &program, const Entry &entry) override {
-    auto executable = std::make_unique<CudaExecutable>(*this, entry);
-    QRT_RETURN_IF_ERROR(executable->build(program));
+  StatusOr<std::unique_ptr<Executable>> prepare(const Program &program, const Entry &entry,
+                                                Choosing choosing) override {
+    auto executable = std::make_unique<CudaExecutable>(*this, program, entry);
+    QRT_RETURN_IF_ERROR(executable->build(choosing));
     return std::unique_ptr<Executable>(std::move(executable));
   }
 
   Status write(Space space, int64_t offset, std::span<const std::byte> bytes) override {
-    if (space != Space::Io)
-      return gpu_->write(at(space, offset), bytes);
-    std::copy(bytes.begin(), bytes.end(), io_.data() + offset);
-    return Status();
+    return gpu_->write(at(space, offset), bytes);
   }
   Status read(Space space, int64_t offset, std::span<std::byte> bytes) const override {
-    if (space != Space::Io)
-      return gpu_->read(at(space, offset), bytes);
-    std::copy_n(io_.data() + offset, bytes.size(), bytes.begin());
-    return Status();
+    return gpu_->read(at(space, offset), bytes);
   }
-  Status zero(Space space, int64_t offset, int64_t bytes) override {
-    if (space != Space::Io)
-      return gpu_->fill(at(space, offset), 0, bytes);
-    std::fill_n(io_.data() + offset, bytes, std::byte{0});
-    return Status();
+  Status zero(Space space, int64_t offset, int64_t bytes) override { return gpu_->fill(at(space, offset), 0, bytes); }
+  StatusOr<std::shared_ptr<std::byte>> hostMemory(int64_t bytes) override {
+    QRT_ASSIGN_OR_RETURN(PinnedMemory pinned, PinnedMemory::allocate(gpu_->driver(), bytes));
+    auto memory = std::make_shared<PinnedMemory>(std::move(pinned));
+    return std::shared_ptr<std::byte>(memory, memory->data());
   }
-  std::span<std::byte> io() override { return {io_.data(), static_cast<size_t>(io_.bytes())}; }
+  std::span<std::byte> io() override { return io_.next(); }
+  std::span<const std::byte> results() override { return io_.finished(); }
+  IoRing &ring() { return io_; }
 
   DevicePtr at(Space space, int64_t offset) const {
     return spaces_[static_cast<int>(space)].data() + static_cast<DevicePtr>(offset);
@@ -149,7 +166,7 @@ public:
     for (int32_t index : entry.results)
       if (index >= 0) {
         const Slice &result = entry.slices[static_cast<size_t>(index)];
-        std::memset(io_.data() + result.offset, 0xFF, static_cast<size_t>(result.end - result.offset));
+        std::memset(io_.next().data() + result.offset, 0xFF, static_cast<size_t>(result.end - result.offset));
       }
     return Status();
   }
@@ -160,8 +177,8 @@ private:
   CudaDeviceOptions options_;
   SpaceBytes reserved_{};
   DeviceMemory spaces_[kNumSpaces];
-  /// The host's view of Space::Io.
-  PinnedMemory io_;
+  IoRing io_;
+  Preparation preparation_;
   std::map<const Program *, std::unique_ptr<KernelModules>> modules_;
 };
 
@@ -172,7 +189,7 @@ Tensor CudaExecutable::tensorOf(int32_t index) const {
   return {slice.shape, device_.at(slice.space, slice.offset)};
 }
 
-Status CudaExecutable::plan(const Program &program, const Instruction &instruction, KernelPlan &plan) const {
+Status CudaExecutable::plan(const Instruction &instruction, KernelPlan &plan) const {
   if (const Gemm *gemm = std::get_if<Gemm>(&instruction.work)) {
     plan.gemm({tensorOf(gemm->a), tensorOf(gemm->b), tensorOf(gemm->c), gemm->transposeA, gemm->transposeB,
                gemm->accumulate});
@@ -196,118 +213,121 @@ Status CudaExecutable::plan(const Program &program, const Instruction &instructi
   if (plan.workspaceBytes() > workspace)
     return error(StatusCode::InvalidData,
                  "needs {} bytes of workspace, but the program gives it {}: it was built by {}", plan.workspaceBytes(),
-                 workspace, program.producer());
+                 workspace, program_.producer());
   return Status();
 }
 
-Status CudaExecutable::build(const Program &program) {
-  SpaceBytes needed{program.stateBytes(), 0, entry_.ioBytes, entry_.transientBytes};
-  for (const Slice &slice : entry_.slices)
-    if (slice.space == Space::Gradients)
-      needed[static_cast<int>(Space::Gradients)] = program.gradientBytes();
-  for (int space = 0; space < kNumSpaces; ++space)
-    if (needed[space] > device_.reserved()[space])
-      return error(StatusCode::ResourceExhausted, "{}: entry {} needs {} bytes of {}, but {} are reserved",
-                   program.source(), entry_.name(), needed[space], spaceName(static_cast<Space>(space)),
-                   device_.reserved()[space]);
+std::string CudaExecutable::where(size_t instruction) const {
+  const Instruction &its = entry_.instructions[instruction];
+  return fmt::format("{}: entry {}: instruction {} ({}, {})", program_.source(), entry_.name(), instruction,
+                     instructionName(its), its.scope);
+}
 
-  modules_ = &device_.modulesOf(program);
+Status CudaExecutable::build(Choosing choosing) {
+  QRT_RETURN_IF_ERROR(checkSpaces(program_, entry_, device_.reserved()));
+  Preparation &done = device_.preparation();
+  Stopwatch watch;
+  auto lap = [&, last = 0.0](double &milliseconds) mutable {
+    double now = watch.milliseconds();
+    milliseconds += now - last;
+    last = now;
+  };
+  modules_ = &device_.modulesOf(program_);
+  int64_t loaded = modules_->size();
   WorkContext context = device_.gpu().works(*modules_);
   for (size_t i = 0; i < entry_.instructions.size(); ++i) {
-    const Instruction &instruction = entry_.instructions[i];
-    const Launch *launch = std::get_if<Launch>(&instruction.work);
+    const Launch *launch = std::get_if<Launch>(&entry_.instructions[i].work);
     KernelPlan planned(launch && launch->workspace >= 0 ? tensorOf(launch->workspace).data : 0);
-    auto where = [&] {
-      return fmt::format("{}: entry {}: instruction {} ({}, {})", program.source(), entry_.name(), i,
-                         instructionName(instruction), instruction.scope);
-    };
-    if (Status status = plan(program, instruction, planned); !status.ok())
-      return std::move(status).withContext(where());
+    if (Status status = plan(entry_.instructions[i], planned); !status.ok())
+      return std::move(status).withContext(where(i));
     StatusOr<PreparedWorks> works = PreparedWorks::prepare(context, planned.works());
     if (!works.ok())
-      return std::move(works).status().withContext(where());
+      return std::move(works).status().withContext(where(i));
     works_.push_back(*std::move(works));
   }
+  done.functions += modules_->size() - loaded;
+  lap(done.loadMilliseconds);
+  int64_t timed = device_.tuner().timed();
   // The arena holds nothing between runs: operands for timing.
   for (PreparedWorks &works : works_)
     for (PreparedWorks::Work &work : works.works())
       if (auto *gemm = std::get_if<PreparedGemm>(&work))
-        QRT_RETURN_IF_ERROR(device_.tuner().choose(*gemm, device_.at(Space::Transient, 0),
+        QRT_RETURN_IF_ERROR(device_.tuner().choose(*gemm, choosing, device_.at(Space::Transient, 0),
                                                    device_.reserved()[static_cast<int>(Space::Transient)]));
   device_.tuner().save();
-  for (uint32_t i = 0; i < entry_.debug.size(); ++i)
-    debug_.push_back(i);
-  std::sort(debug_.begin(), debug_.end(), [&](uint32_t a, uint32_t b) {
-    return std::pair(entry_.debug[a].instruction, a) < std::pair(entry_.debug[b].instruction, b);
-  });
+  done.productsTimed += device_.tuner().timed() - timed;
+  lap(done.productMilliseconds);
   if (device_.options().launch == LaunchMode::Eager)
     return Status();
-  return graph_.capture(device_.gpu().driver(), device_.gpu().stream(), [&] { return launchAll(nullptr); });
+  Status captured = graph_.capture(device_.gpu().driver(), device_.gpu().stream(), [&] { return launchAll(); });
+  lap(done.captureMilliseconds);
+  return captured;
 }
 
-/// The arguments, from the host's view of io.
 Status CudaExecutable::copyIn() const {
-  int64_t end = 0;
-  for (int32_t index : entry_.arguments)
-    if (index >= 0)
-      end = std::max(end, entry_.slices[static_cast<size_t>(index)].end);
-  if (end > 0)
-    QRT_CUDA_CHECK(device_.gpu().driver(), cuMemcpyHtoDAsync(device_.at(Space::Io, 0), device_.io().data(),
-                                                             static_cast<size_t>(end), device_.gpu().stream()));
+  if (IoRange range = argumentRange(entry_); range.bytes() > 0)
+    QRT_CUDA_CHECK(device_.gpu().driver(),
+                   cuMemcpyHtoDAsync(device_.at(Space::Io, range.first), device_.io().data() + range.first,
+                                     static_cast<size_t>(range.bytes()), device_.gpu().stream()));
   return Status();
 }
 
-/// The results, to the host's view of io: everything from the first to the last.
 Status CudaExecutable::copyOut() const {
-  int64_t begin = std::numeric_limits<int64_t>::max(), end = 0;
-  for (int32_t index : entry_.results)
-    if (index >= 0) {
-      const Slice &slice = entry_.slices[static_cast<size_t>(index)];
-      begin = std::min(begin, slice.offset);
-      end = std::max(end, slice.end);
-    }
-  if (end > begin)
-    QRT_CUDA_CHECK(device_.gpu().driver(), cuMemcpyDtoHAsync(device_.io().data() + begin, device_.at(Space::Io, begin),
-                                                             static_cast<size_t>(end - begin), device_.gpu().stream()));
+  if (IoRange range = resultRange(entry_); range.bytes() > 0)
+    QRT_CUDA_CHECK(device_.gpu().driver(),
+                   cuMemcpyDtoHAsync(device_.io().data() + range.first, device_.at(Space::Io, range.first),
+                                     static_cast<size_t>(range.bytes()), device_.gpu().stream()));
   return Status();
 }
 
-Status CudaExecutable::launchAll(Observer *observer) const {
+Status CudaExecutable::launchAll() const {
   WorkContext context = device_.gpu().works(*modules_);
-  QRT_RETURN_IF_ERROR(copyIn());
-  for (size_t i = 0; i < works_.size(); ++i) {
-    QRT_RETURN_IF_ERROR(works_[i].launch(context, device_.gpu().stream()));
-    if (observer)
-      QRT_RETURN_IF_ERROR(notify(*observer, i));
-  }
-  return copyOut();
+  for (const PreparedWorks &works : works_)
+    QRT_RETURN_IF_ERROR(works.launch(context, device_.gpu().stream()));
+  return Status();
 }
 
-Status CudaExecutable::run(Observer *observer) {
+Status CudaExecutable::launchEach(Observer *observer) const {
+  WorkContext context = device_.gpu().works(*modules_);
+  for (size_t i = 0; i < works_.size(); ++i) {
+    Status status = works_[i].launch(context, device_.gpu().stream());
+    if (status.ok())
+      status = device_.gpu().synchronize();
+    if (!status.ok())
+      return std::move(status).withContext(where(i));
+    if (observer)
+      QRT_RETURN_IF_ERROR(debug_.show(i, *observer, [this](const Slice &slice, const TensorShape &, auto bytes) {
+        return readDense(slice, bytes);
+      }));
+  }
+  return Status();
+}
+
+Status CudaExecutable::start(Observer *observer) {
   BlockedSignals blocked;
   QRT_RETURN_IF_ERROR(device_.poisonForRun(entry_));
+  QRT_RETURN_IF_ERROR(copyIn());
   if (observer || device_.options().launch == LaunchMode::Eager)
-    QRT_RETURN_IF_ERROR(launchAll(observer));
+    QRT_RETURN_IF_ERROR(launchEach(observer));
   else
     QRT_RETURN_IF_ERROR(graph_.launch(device_.gpu().stream()));
-  return device_.gpu().synchronize();
+  QRT_RETURN_IF_ERROR(copyOut());
+  return device_.ring().started();
 }
 
-Status CudaExecutable::notify(Observer &observer, size_t instruction) const {
-  auto first = std::lower_bound(debug_.begin(), debug_.end(), instruction, [&](uint32_t index, size_t wanted) {
-    return static_cast<size_t>(entry_.debug[index].instruction) < wanted;
-  });
-  for (; first != debug_.end() && static_cast<size_t>(entry_.debug[*first].instruction) == instruction; ++first) {
-    const DebugValue &value = entry_.debug[*first];
-    if (!observer.wants(value))
-      continue;
-    const Slice &slice = entry_.slices[static_cast<size_t>(value.slice)];
-    std::vector<std::byte> strided(static_cast<size_t>(slice.end - slice.offset));
-    QRT_RETURN_IF_ERROR(device_.gpu().read(device_.at(slice.space, slice.offset), strided));
-    TensorShape dense =
-        denseShape(slice.shape.dtype, std::span(slice.shape.dims, static_cast<size_t>(slice.shape.rank)));
-    QRT_RETURN_IF_ERROR(observer.observe(value, dense, withoutGaps(slice.shape, strided)));
-  }
+Status CudaExecutable::finish() {
+  Status status = device_.ring().finish();
+  if (!status.ok())
+    return std::move(status).withContext(
+        fmt::format("{}: entry {}, replayed as a graph (with --launch eager the error names the instruction)",
+                    program_.source(), entry_.name()));
+  return status;
+}
+
+Status CudaExecutable::readDense(const Slice &slice, std::span<std::byte> bytes) const {
+  std::vector<std::byte> strided(static_cast<size_t>(slice.end - slice.offset));
+  QRT_RETURN_IF_ERROR(device_.gpu().read(device_.at(slice.space, slice.offset), strided));
+  copyWithoutGaps(slice.shape, strided, bytes);
   return Status();
 }
 
@@ -340,7 +360,7 @@ StatusOr<double> CudaExecutable::timeGemms(double seconds) const {
                                        begin + static_cast<DevicePtr>(aligned(a) + aligned(b))));
     return Status();
   }));
-  return replay(gpu, graph, seconds);
+  return replay(gpu, seconds, [&] { return graph.launch(gpu.stream()); });
 }
 
 StatusOr<ExecutionTimes> CudaExecutable::time(double seconds) {
@@ -349,20 +369,25 @@ StatusOr<ExecutionTimes> CudaExecutable::time(double seconds) {
   ExecutionTimes times;
   QRT_RETURN_IF_ERROR(measureRates(gpu, context, device_.at(Space::Transient, 0),
                                    device_.reserved()[static_cast<int>(Space::Transient)], times));
-  Graph whole, marked;
-  QRT_RETURN_IF_ERROR(whole.capture(gpu.driver(), gpu.stream(), [&] { return launchAll(nullptr); }));
+  Graph marked;
   Events events(gpu.driver());
   QRT_RETURN_IF_ERROR(events.create(works_.size() + 1));
   QRT_RETURN_IF_ERROR(marked.capture(gpu.driver(), gpu.stream(), [&]() -> Status {
-    QRT_RETURN_IF_ERROR(copyIn());
     QRT_RETURN_IF_ERROR(events.recordInGraph(0, gpu.stream()));
     for (size_t i = 0; i < works_.size(); ++i) {
       QRT_RETURN_IF_ERROR(works_[i].launch(context, gpu.stream()));
       QRT_RETURN_IF_ERROR(events.recordInGraph(i + 1, gpu.stream()));
     }
-    return copyOut();
+    return Status();
   }));
-  QRT_ASSIGN_OR_RETURN(times.run, replay(gpu, whole, seconds));
+  // As a step of training: with its two copies.
+  QRT_ASSIGN_OR_RETURN(times.run, replay(gpu, seconds, [&]() -> Status {
+                         QRT_RETURN_IF_ERROR(copyIn());
+                         QRT_RETURN_IF_ERROR(
+                             device_.options().launch == LaunchMode::Eager ? launchAll() : graph_.launch(gpu.stream()));
+                         return copyOut();
+                       }));
+  // The arguments are there from now on.
   QRT_ASSIGN_OR_RETURN(times.gemms, timeGemms(seconds));
   std::vector<std::vector<double>> samples(works_.size());
   for (int repeat = 0; repeat < 7; ++repeat) {
@@ -385,7 +410,15 @@ StatusOr<ExecutionTimes> CudaExecutable::time(double seconds) {
 
 StatusOr<std::unique_ptr<Device>> createCudaDevice(const CudaDeviceOptions &options) {
   QRT_ASSIGN_OR_RETURN(std::unique_ptr<Gpu> gpu, Gpu::open(options.ordinal));
-  return std::unique_ptr<Device>(std::make_unique<CudaDevice>(std::move(gpu), options));
+  std::optional<GivenChoices> given;
+  if (!options.products.empty()) {
+    constexpr int64_t kMaxFileBytes = int64_t{16} << 20;
+    QRT_ASSIGN_OR_RETURN(std::string text, readFile(options.products, kMaxFileBytes));
+    QRT_ASSIGN_OR_RETURN(ProductChoices choices, ProductChoices::parse(text, options.products));
+    QRT_RETURN_IF_ERROR(choices.checkSameMachine(GemmTuner::machineOf(*gpu), options.products));
+    given.emplace(std::move(choices), options.products);
+  }
+  return std::unique_ptr<Device>(std::make_unique<CudaDevice>(std::move(gpu), options, std::move(given)));
 }
 
 } // namespace qrt::cuda

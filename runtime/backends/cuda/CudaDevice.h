@@ -23,9 +23,12 @@ struct CudaDeviceOptions {
   bool poison = false;
   /// Where the choices of algorithms are kept; empty: nowhere.
   std::string cacheFolder;
+  /// A file of choices (ProductChoices.h) that products must have; empty: none.
+  std::string products;
 };
 
-/// Unsupported, naming what is missing or too old, where there is no such GPU, driver or library.
+/// Unsupported, naming what is missing or too old, where there is no such GPU, driver or library, and naming both sides
+/// where `products` are of another one.
 StatusOr<std::unique_ptr<Device>> createCudaDevice(const CudaDeviceOptions &options = {});
 
 } // namespace qrt::cuda

@@ -4,11 +4,9 @@
 
 #include "runtime/backends/cuda/cublaslt/CublasLt.h"
 #include "runtime/backends/cuda/plan/KernelPlan.h"
+#include "runtime/program/Memory.h"
 
 namespace qrt::cuda {
-
-/// Workspace of the matrix products on one stream.
-constexpr int64_t kGemmWorkspaceBytes = int64_t{64} << 20;
 
 /// Bytes from a matrix's first element to the end of its last, with 256 to spare for alignment.
 inline int64_t gemmExtent(const Tensor &matrix) {

@@ -3,26 +3,40 @@
 #define RUNTIME_BACKENDS_CUDA_GEMMTUNER_H
 
 #include "runtime/backends/cuda/Gpu.h"
+#include "runtime/backends/cuda/ProductChoices.h"
+#include "runtime/device/Device.h"
 
-#include <map>
+#include <optional>
 
 namespace qrt::cuda {
 
-/// Chooses the algorithm of each matrix product by timing the library's candidates on the device, once for products of
-/// one name (PreparedGemm::name). Choices are kept in a file for each GPU and version of the library, so that later
-/// runs make the same.
+/// Choices that a run must make, and the file that they are from.
+struct GivenChoices {
+  ProductChoices choices;
+  std::string source;
+};
+
+/// Chooses the algorithm of each matrix product, once for products of one name (PreparedGemm::name): as it is given;
+/// otherwise by timing the library's candidates on the device. What was timed is kept in a file for each GPU and
+/// version of the library, so that later runs need not do it again.
 class GemmTuner {
 public:
-  /// `folder`: where the file of choices lies; empty: nowhere.
-  GemmTuner(const Gpu &gpu, std::string folder);
+  /// `folder`: where the file of choices lies; empty: nowhere. `given` are of this GPU and library.
+  GemmTuner(const Gpu &gpu, std::string folder, std::optional<GivenChoices> given = std::nullopt);
+
+  /// What the choices of a GPU are labelled with.
+  static ProductChoices machineOf(const Gpu &gpu);
 
   /// Sets the algorithm of `gemm`. `scratch` is device memory for operands, whose contents are lost; where it is too
-  /// small, the library's first candidate stays.
-  Status choose(PreparedGemm &gemm, DevicePtr scratch, int64_t scratchBytes);
+  /// small, or with Choosing::Quickly, the library's first candidate is taken. InvalidData if the library does not
+  /// offer what is given.
+  Status choose(PreparedGemm &gemm, Choosing choosing, DevicePtr scratch, int64_t scratchBytes);
 
-  /// Writes the choices made since the file was read. A folder that cannot be written is no error.
+  /// Writes the file. A folder that cannot be written is no error.
   void save();
 
+  /// Of all products so far.
+  const ProductChoices &chosen() const { return chosen_; }
   /// Products timed so far.
   int64_t timed() const { return timed_; }
 
@@ -32,7 +46,8 @@ private:
 
   const Gpu &gpu_;
   std::string path_;
-  std::map<std::string, LtAlgorithm> choices_;
+  std::optional<GivenChoices> given_;
+  ProductChoices known_, chosen_;
   /// Scratch that holds random numbers already.
   DevicePtr filled_ = 0;
   int64_t filledBytes_ = 0;

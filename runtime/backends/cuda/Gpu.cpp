@@ -49,12 +49,14 @@ StatusOr<std::unique_ptr<Gpu>> Gpu::open(int ordinal) {
 
   std::unique_ptr<Gpu> gpu(new Gpu(driver, *cublasLt));
   gpu->device_ = device;
+  gpu->context_ = context;
   retained.keep = true;
   gpu->name_ = name;
   gpu->limits_ = {multiprocessors, shared};
   size_t free = 0, total = 0;
   QRT_CUDA_CHECK(driver, cuMemGetInfo(&free, &total));
   gpu->totalBytes_ = static_cast<int64_t>(total);
+  gpu->freeAtStart_ = static_cast<int64_t>(free);
   QRT_CUDA_CHECK(driver, cuStreamCreate(&gpu->stream_, CU_STREAM_NON_BLOCKING));
   QRT_ASSIGN_OR_RETURN(gpu->gemmWorkspace_, gpu->allocate(kGemmWorkspaceBytes));
   return gpu;
@@ -76,6 +78,7 @@ StatusOr<int64_t> Gpu::freeBytes() const {
 Status Gpu::write(DevicePtr to, std::span<const std::byte> bytes) const {
   if (bytes.empty())
     return Status();
+  QRT_CUDA_CHECK(driver_, cuCtxSetCurrent(context_));
   QRT_CUDA_CHECK(driver_, cuMemcpyHtoDAsync(to, bytes.data(), bytes.size(), stream_));
   return synchronize();
 }
@@ -83,6 +86,7 @@ Status Gpu::write(DevicePtr to, std::span<const std::byte> bytes) const {
 Status Gpu::read(DevicePtr from, std::span<std::byte> bytes) const {
   if (bytes.empty())
     return Status();
+  QRT_CUDA_CHECK(driver_, cuCtxSetCurrent(context_));
   QRT_CUDA_CHECK(driver_, cuMemcpyDtoHAsync(bytes.data(), from, bytes.size(), stream_));
   return synchronize();
 }
@@ -90,6 +94,7 @@ Status Gpu::read(DevicePtr from, std::span<std::byte> bytes) const {
 Status Gpu::fill(DevicePtr to, uint8_t value, int64_t bytes) const {
   if (bytes == 0)
     return Status();
+  QRT_CUDA_CHECK(driver_, cuCtxSetCurrent(context_));
   QRT_CUDA_CHECK(driver_, cuMemsetD8Async(to, value, static_cast<size_t>(bytes), stream_));
   return synchronize();
 }

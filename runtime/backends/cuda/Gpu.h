@@ -29,11 +29,13 @@ public:
   /// "NVIDIA H200".
   const std::string &name() const { return name_; }
   int64_t totalBytes() const { return totalBytes_; }
+  /// What was free when the context and the library were there, and nothing else of this process.
+  int64_t freeAtStart() const { return freeAtStart_; }
   /// What the driver says is free now.
   StatusOr<int64_t> freeBytes() const;
 
   StatusOr<DeviceMemory> allocate(int64_t bytes) const { return DeviceMemory::allocate(driver_, bytes); }
-  /// Return when the copy is done.
+  /// Return when the copy is done. Any thread may call them, also several at once.
   Status write(DevicePtr to, std::span<const std::byte> bytes) const;
   Status read(DevicePtr from, std::span<std::byte> bytes) const;
   Status fill(DevicePtr to, uint8_t value, int64_t bytes) const;
@@ -45,11 +47,12 @@ private:
   const Driver &driver_;
   const CublasLt &cublasLt_;
   CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
   CUstream stream_ = nullptr;
   DeviceMemory gemmWorkspace_;
   DeviceLimits limits_;
   std::string name_;
-  int64_t totalBytes_ = 0;
+  int64_t totalBytes_ = 0, freeAtStart_ = 0;
 };
 
 } // namespace qrt::cuda

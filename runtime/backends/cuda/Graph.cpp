@@ -7,7 +7,7 @@
 
 namespace qrt::cuda {
 
-StatusOr<double> replay(const Gpu &gpu, const Graph &graph, double seconds) {
+StatusOr<double> replay(const Gpu &gpu, double seconds, const std::function<Status()> &launch) {
   constexpr int kFewest = 5;
   Events events(gpu.driver());
   QRT_RETURN_IF_ERROR(events.create(2));
@@ -15,7 +15,7 @@ StatusOr<double> replay(const Gpu &gpu, const Graph &graph, double seconds) {
   Stopwatch watch;
   while (static_cast<int>(samples.size()) < kFewest || watch.milliseconds() < seconds * 1e3) {
     QRT_RETURN_IF_ERROR(events.record(0, gpu.stream()));
-    QRT_RETURN_IF_ERROR(graph.launch(gpu.stream()));
+    QRT_RETURN_IF_ERROR(launch());
     QRT_RETURN_IF_ERROR(events.record(1, gpu.stream()));
     QRT_RETURN_IF_ERROR(gpu.synchronize());
     QRT_ASSIGN_OR_RETURN(double milliseconds, events.elapsed(0, 1));

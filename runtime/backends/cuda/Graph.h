@@ -4,6 +4,7 @@
 
 #include "runtime/backends/cuda/Gpu.h"
 
+#include <functional>
 #include <vector>
 
 namespace qrt::cuda {
@@ -81,9 +82,9 @@ private:
   std::vector<CUevent> events_;
 };
 
-/// Replays a graph for about so many seconds; the median milliseconds of the second half of the replays, when the GPU
-/// is warm.
-StatusOr<double> replay(const Gpu &gpu, const Graph &graph, double seconds);
+/// Calls `launch`, which puts work on the GPU's stream, again and again for about so many seconds; the median
+/// milliseconds of the second half of the calls, when the GPU is warm.
+StatusOr<double> replay(const Gpu &gpu, double seconds, const std::function<Status()> &launch);
 
 } // namespace qrt::cuda
 

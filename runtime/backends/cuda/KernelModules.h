@@ -29,6 +29,9 @@ public:
   /// The function of a launch, made ready for its shared memory.
   StatusOr<CUfunction> function(const DeviceLaunch &launch);
 
+  /// Functions loaded so far.
+  int64_t size() const { return static_cast<int64_t>(loaded_.size()); }
+
 private:
   struct Loaded {
     CUmodule module = nullptr;

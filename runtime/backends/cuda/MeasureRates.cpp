@@ -48,7 +48,7 @@ Status measureRates(const Gpu &gpu, const WorkContext &context, DevicePtr scratc
                        PreparedGemm::prepare(gpu.cublasLt(), {matrix(0), matrix(1), matrix(2), false, true, false}));
   // Fills the scratch with random numbers too.
   GemmTuner tuner(gpu, "");
-  QRT_RETURN_IF_ERROR(tuner.choose(gemm, scratch, scratchBytes));
+  QRT_RETURN_IF_ERROR(tuner.choose(gemm, Choosing::Carefully, scratch, scratchBytes));
   QRT_ASSIGN_OR_RETURN(double milliseconds,
                        fastest(gpu, 10, [&] { return gemm.launch(gpu.stream(), context.gemmWorkspace); }));
   times.gemmRate = 2.0 * kExtent * kExtent * kExtent / milliseconds * 1e3;

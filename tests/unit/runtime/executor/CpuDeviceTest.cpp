@@ -53,7 +53,8 @@ TEST(CpuDevice, CopiesAndClearsStridedTensors) {
     const Slice &first = program->entries()[0].slices[static_cast<size_t>(long1)];
     const Slice &second = program->entries()[0].slices[static_cast<size_t>(long2)];
     ASSERT_OK(device->write(Space::Transient, first.offset, std::as_bytes(std::span(many))));
-    StatusOr<std::unique_ptr<Executable>> executable = device->prepare(*program, program->entries()[0]);
+    StatusOr<std::unique_ptr<Executable>> executable =
+        device->prepare(*program, program->entries()[0], Choosing::Carefully);
     ASSERT_OK(executable);
     ASSERT_OK((*executable)->run());
     std::vector<float> after(60);
@@ -86,7 +87,7 @@ TEST(CpuDevice, MultipliesMatrices) {
   auto offset = [&](int slice) { return entry.slices[static_cast<size_t>(slice)].offset; };
   ASSERT_OK(device->write(Space::Transient, offset(a), std::as_bytes(std::span(left))));
   ASSERT_OK(device->write(Space::Transient, offset(b), std::as_bytes(std::span(right))));
-  StatusOr<std::unique_ptr<Executable>> executable = device->prepare(*program, entry);
+  StatusOr<std::unique_ptr<Executable>> executable = device->prepare(*program, entry, Choosing::Carefully);
   ASSERT_OK(executable);
   ASSERT_OK((*executable)->run());
   ASSERT_OK(device->read(Space::Transient, offset(c), std::as_writable_bytes(std::span(product))));
@@ -104,7 +105,7 @@ TEST(CpuDevice, PoisonsWhatNobodyWrote) {
   for (std::byte byte : device->io())
     ASSERT_EQ(byte, std::byte{0xFF});
   const Entry &entry = program->entries()[0];
-  StatusOr<std::unique_ptr<Executable>> executable = device->prepare(*program, entry);
+  StatusOr<std::unique_ptr<Executable>> executable = device->prepare(*program, entry, Choosing::Carefully);
   ASSERT_OK(executable);
   float value = 5;
   ASSERT_OK(device->write(Space::Transient, 0, std::as_bytes(std::span(&value, 1))));
@@ -122,7 +123,7 @@ TEST(CpuDevice, RefusesWhatDoesNotFit) {
   SpaceBytes bytes = program->spaceBytes(true);
   bytes[static_cast<int>(Space::Transient)] = 100;
   ASSERT_OK(device->reserve(bytes));
-  EXPECT_ERROR(device->prepare(*program, program->entries()[0]), StatusCode::ResourceExhausted,
+  EXPECT_ERROR(device->prepare(*program, program->entries()[0], Choosing::Carefully), StatusCode::ResourceExhausted,
                "big.qprog: entry eval 4x1x4x4 needs 4032 bytes of transient, but 100 are reserved");
   EXPECT_TRUE(device->runsTarget("cpu"));
   EXPECT_FALSE(device->runsTarget("sm_90a"));

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/executor/Session.h"
 
+#include "runtime/base/Digits.h"
+#include "runtime/program/Memory.h"
+#include "tests/unit/runtime/support/AheadDevice.h"
+#include "tests/unit/runtime/support/NotFiniteSteps.h"
 #include "tests/unit/runtime/support/TinySession.h"
 
 #include <cmath>
@@ -9,13 +13,6 @@ namespace qrt {
 namespace {
 
 using namespace test;
-
-/// The bytes of the whole state.
-std::vector<std::byte> stateOf(Session &session) {
-  std::vector<std::byte> bytes(static_cast<size_t>(session.program().stateBytes()));
-  EXPECT_OK(session.device().read(Space::State, 0, bytes));
-  return bytes;
-}
 
 float evaluate(Session &session) {
   StatusOr<RunResult> result = session.run(EntryKind::Eval);
@@ -186,6 +183,11 @@ TEST(Session, AStepThatIsNotFiniteChangesNothing) {
   EXPECT_EQ(stateOf(*session), before);
 }
 
+TEST(Session, GoesOnAfterAStepThatIsNotFinite) {
+  for (DType dtype : {DType::F32, DType::BF16})
+    expectStepsThatAreNotFiniteChangeNothing([&] { return makeSession({.dtype = dtype}); });
+}
+
 TEST(Session, ChecksTheBatch) {
   std::unique_ptr<Session> session = makeSession({});
   HostBatch good = makeBatch(kTinyBucket, {5, 8}, 23);
@@ -284,6 +286,39 @@ TEST(Session, RefusesWhatItCannotRun) {
   EXPECT_ERROR(session->run(EntryKind::Accumulate), StatusCode::InvalidUsage,
                "no entry 'accumulate' for bucket 16x4x16x12");
   EXPECT_OK(session->run(EntryKind::Eval));
+}
+
+// The plan of a GPU has more than the spaces; what does not fit is refused with all of it, before anything is reserved.
+TEST(Session, CountsTheDevicesOverhead) {
+  TinyProgram tiny;
+  tiny.builder.program.target = "sm_90a";
+  StatusOr<Program> program = tiny.build();
+  ASSERT_OK(program);
+  int64_t planned = totalBytes(program->spaceBytes(false)) + kGemmWorkspaceBytes + kContextBytes;
+  AheadDevice::Record record;
+  auto create = [&](int64_t free, int64_t limit) {
+    auto device = std::make_unique<AheadDevice>(record);
+    device->target = "sm_90a";
+    device->available.bytes = free;
+    std::vector<Program> programs;
+    programs.push_back(*tiny.build());
+    return Session::create(std::move(programs), std::move(device), {.memoryLimit = limit});
+  };
+  for (auto [free, limit, owner] : {std::tuple(planned - 1, int64_t{0}, "this test"),
+                                    {planned - 1, planned, "this test"},
+                                    {planned, planned - 1, "the limit"},
+                                    {int64_t{0}, planned - 1, "the limit"}}) {
+    EXPECT_ERROR(
+        create(free, limit), StatusCode::ResourceExhausted,
+        fmt::format("workspace of matrix products 0.062 GiB, machine code 0.000 GiB, context {}; that is 0.000 "
+                    "GiB more than the {} of {}",
+                    printGib(kContextBytes), printBytes(planned - 1), owner));
+    EXPECT_EQ(record.reservations, 0);
+  }
+  StatusOr<std::unique_ptr<Session>> session = create(planned, planned);
+  ASSERT_OK(session);
+  EXPECT_EQ((*session)->plannedBytes(), planned);
+  EXPECT_EQ(record.reservations, 1);
 }
 
 TEST(Session, MembersOfAPackAreViews) {

@@ -69,6 +69,26 @@ TEST(Memory, ReportsWhatARunReserves) {
   EXPECT_NE(report.find(one + "  short by 1 byte (0.000 GiB)\n"), std::string::npos) << report;
 }
 
+// What a GPU takes beside the spaces is in the plan, with a line for each part of it.
+TEST(Memory, ReportsTheOverheadOfAGpu) {
+  TinyProgram tiny;
+  tiny.builder.program.target = "sm_90a";
+  StatusOr<Program> program = tiny.build();
+  ASSERT_OK(program);
+  std::string report = memoryReport(*program);
+  for (bool accumulate : {false, true})
+    EXPECT_NE(
+        report.find(memoryLine(accumulate ? "a run that accumulates micro-batches" : "a run of one micro-batch a step",
+                               totalBytes(program->spaceBytes(accumulate)) + kGemmWorkspaceBytes + kContextBytes) +
+                    "\n"),
+        std::string::npos)
+        << report;
+  EXPECT_NE(report.find(memoryLine("  workspace of matrix products", kGemmWorkspaceBytes) + "\n"), std::string::npos)
+      << report;
+  EXPECT_NE(report.find(memoryLine("  machine code of the kernels", 0) + "\n"), std::string::npos) << report;
+  EXPECT_EQ(deviceOverhead("cpu", 7).total(), 0);
+}
+
 TEST(Memory, ProgramsThatCannotAccumulateSayNothingOfIt) {
   StatusOr<Program> program = TinyProgram({.accumulate = false}).build();
   ASSERT_OK(program);

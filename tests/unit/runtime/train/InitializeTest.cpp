@@ -3,10 +3,12 @@
 
 #include "runtime/base/NameKey.h"
 #include "runtime/base/Philox.h"
+#include "runtime/train/NormalNumbers.h"
 #include "tests/unit/runtime/support/TinySession.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace qrt {
 namespace {
@@ -77,6 +79,29 @@ TEST(Initialize, ANumberDependsOnSeedNameAndElement) {
   EXPECT_NE(drawn(parameterOf(InitKind::Normal, 0, 1, "model.v"), 9, 0, 1), drawn(parameter, 9, 0, 1));
   // Element 2^33 does not repeat element 0.
   EXPECT_NE(drawn(parameter, 9, int64_t{1} << 34, 1), drawn(parameter, 9, 0, 1));
+}
+
+// The logarithm, sine and cosine are our own: against the library's, to the last bit of f32 but for ties.
+TEST(Initialize, NormalNumbersAreThoseOfTheLibrarysFunctions) {
+  constexpr uint64_t kPairs = 200000, kFirst = (uint64_t{1} << 40) + 1;
+  std::vector<float> got(2 * kPairs);
+  normalNumbers(3, 77, kFirst, 0, 1, got);
+  size_t different = 0;
+  for (uint64_t i = 0; i < kPairs; ++i) {
+    uint64_t pair = kFirst + i;
+    PhiloxCounter words = philox4x32({static_cast<uint32_t>(pair), static_cast<uint32_t>(pair >> 32), 77, 0}, {3, 0});
+    auto uniform = [&](int at) {
+      return static_cast<double>((uint64_t{words[at + 1]} << 32 | words[at]) >> 11) * 0x1p-53;
+    };
+    double radius = std::sqrt(-2 * std::log(1 - uniform(0))), angle = 2 * std::numbers::pi * uniform(2);
+    double expected[2] = {radius * std::cos(angle), radius * std::sin(angle)};
+    for (int half = 0; half < 2; ++half) {
+      float value = got[2 * i + static_cast<uint64_t>(half)];
+      EXPECT_NEAR(value, expected[half], std::abs(expected[half]) * 0x1.01p-24);
+      different += value != static_cast<float>(expected[half]);
+    }
+  }
+  EXPECT_LE(different, 1u);
 }
 
 // The stream as it is spelled, so that it stays: element 0 by hand.
