@@ -376,6 +376,7 @@ private:
         auto row = std::make_unique<fb::InstructionT>();
         auto scope = op.getAttrOfType<StringAttr>(qt::kScopeAttr);
         row->scope = strings_.index(scope ? scope.getValue() : StringRef());
+        row->recomputed = op.hasAttr(qt::kRecomputedAttr);
         row->work = emitWork(&op, index);
         out->instructions.push_back(std::move(row));
       }

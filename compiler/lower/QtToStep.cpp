@@ -118,6 +118,8 @@ private:
       break;
     }
     copyScope(instruction.op, written);
+    if (Attribute recomputed = instruction.op->getAttr(qt::kRecomputedAttr))
+      written->setAttr(qt::kRecomputedAttr, recomputed);
   }
 
   const EntryPlan &plan_;

@@ -61,12 +61,16 @@ private:
       auto y = qt::RmsNormOp::create(builder, op->getLoc(), norm.getY().getType(), Type(), operands[0], operands[1],
                                      norm.getEpsAttr());
       y->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+      y->setAttr(qt::kRecomputedAttr, builder.getUnitAttr());
       return recomputed_[value] = y.getY();
     }
     for (Value operand : op->getOperands())
       operands.push_back(again(operand, reader, builder));
     unsigned primals = qt::numPrimals(op);
     Operation *copy = qt::cloneWithResults(builder, op, operands, TypeRange(op->getResultTypes()).take_front(primals));
+    // A view computes nothing.
+    if (!isa<qt::ViewOpInterface>(op))
+      copy->setAttr(qt::kRecomputedAttr, builder.getUnitAttr());
     for (auto [result, copied] : llvm::zip(op->getResults().take_front(primals), copy->getResults()))
       recomputed_[result] = copied;
     return recomputed_.lookup(value);

@@ -40,6 +40,9 @@ int64_t tensorBytes(mlir::Type type);
 
 /// The name of the discardable attribute that says which part of the model an op belongs to.
 constexpr llvm::StringLiteral kScopeAttr = "qt.scope";
+/// The name of the discardable unit attribute on an op, and on its instruction, that computes again what the forward
+/// pass computed. A note for readers, as the scope is: no pass decides by it.
+constexpr llvm::StringLiteral kRecomputedAttr = "qt.recomputed";
 /// The names of the attributes on entry functions, their arguments and their results.
 constexpr llvm::StringLiteral kEntryAttr = "qt.entry";
 constexpr llvm::StringLiteral kArgumentAttr = "qt.argument";

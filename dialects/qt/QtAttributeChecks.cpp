@@ -13,6 +13,8 @@ LogicalResult QtDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
   StringRef name = attribute.getName();
   if (name == kScopeAttr && !isa<StringAttr>(attribute.getValue()))
     return op->emitOpError("expected ") << name << " to be a string, got " << attribute.getValue();
+  if (name == kRecomputedAttr && !isa<UnitAttr>(attribute.getValue()))
+    return op->emitOpError("expected ") << name << " to be a unit attribute, got " << attribute.getValue();
   if (name == kPhaseAttr && !isa<PhaseAttr>(attribute.getValue()))
     return op->emitOpError("expected ") << name << " to be a #qt.phase, got " << attribute.getValue();
   if (name == kOtherTensorsAttr) {

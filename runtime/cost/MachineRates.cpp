@@ -133,7 +133,7 @@ private:
 };
 
 // Beyond any machine: what is larger is a mistake in the file.
-constexpr double kMostRate = 1e18, kMostSeconds = 1, kMostFraction = 100;
+constexpr double kMostRate = 1e18, kMostSeconds = 1;
 
 void readProducts(Reader &reader, MachineRates::Products &products) {
   reader.number("flops_per_second", products.rate, kMostRate);

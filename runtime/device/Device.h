@@ -26,6 +26,12 @@ public:
   virtual Status observe(const DebugValue &value, const TensorShape &shape, std::span<const std::byte> bytes) = 0;
 };
 
+/// What a device says of itself while it works; nothing where it does not say it.
+struct Telemetry {
+  /// Clock of its multiprocessors; medians.
+  std::optional<double> megahertz, watts;
+};
+
 /// Times of an entry on its device, warm, in milliseconds; medians.
 struct ExecutionTimes {
   /// A whole run.
@@ -39,6 +45,8 @@ struct ExecutionTimes {
   /// What the device can do, measured just before: bytes read and written a second by a large copy, operations a second
   /// of a large matrix product in the entry's storage type.
   double copyRate = 0, gemmRate = 0;
+  /// While whole runs were timed.
+  Telemetry telemetry;
 };
 
 /// An entry made ready: it refers to the entry and to its device, which must outlive it.
@@ -95,6 +103,8 @@ class Device {
 public:
   virtual ~Device() = default;
 
+  /// What it is called by its maker ("NVIDIA H200"), or "cpu".
+  virtual std::string_view name() const = 0;
   /// One line for people: the processor or accelerator.
   virtual std::string description() const = 0;
   /// The same for a program with bf16 tensors: how it multiplies those.

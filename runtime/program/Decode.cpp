@@ -404,6 +404,7 @@ private:
     if (given.scope() >= file_.strings()->size())
       return fail("{}: scope {} is not one of {} strings", where, given.scope(), file_.strings()->size());
     instruction.scope = view(file_.strings()->Get(given.scope()));
+    instruction.recomputed = given.recomputed();
     where += fmt::format(" ({}, {})", fb::EnumNameWork(given.work_type()), quoteForMessage(instruction.scope));
     if (!given.work())
       return fail("{}: there is nothing to do", where);

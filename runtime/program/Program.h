@@ -80,6 +80,8 @@ struct Instruction {
   std::variant<Launch, Gemm, Copy, Fill> work;
   /// The part of the model that it belongs to: "layers.3.linear_attn". Lives as long as the program.
   std::string_view scope;
+  /// Computes again what the forward pass computed.
+  bool recomputed = false;
 };
 
 /// "gated_delta_rule", "gemm", "copy", "fill".

@@ -4,6 +4,7 @@
 #include "runtime/base/Digits.h"
 #include "runtime/base/Json.h"
 #include "runtime/kernels/Signature.h"
+#include "runtime/program/InstructionCost.h"
 #include "runtime/program/Memory.h"
 
 #include <algorithm>
@@ -66,27 +67,13 @@ private:
     }
   }
 
-  double flops(const Entry &entry, const Instruction &instruction) const {
-    auto shape = [&](int32_t index) -> const TensorShape & { return entry.slices[static_cast<size_t>(index)].shape; };
-    if (const Gemm *gemm = std::get_if<Gemm>(&instruction.work))
-      return 2.0 * static_cast<double>(shape(gemm->c).elements()) *
-             static_cast<double>(shape(gemm->a).dims[!gemm->transposeA]);
-    const Launch *launch = std::get_if<Launch>(&instruction.work);
-    if (!launch)
-      return 0;
-    std::vector<std::optional<TensorShape>> shapes;
-    for (int32_t index : launch->slices)
-      shapes.push_back(index < 0 ? std::nullopt : std::optional(shape(index)));
-    return kernelFlops(launch->kernel, shapes, launch->params, entry.bucket);
-  }
-
   void describe(const Entry &entry, bool instructions) {
     // By name: the same order for every program.
     std::map<std::string_view, std::pair<int64_t, double>> kinds;
     double all = 0;
     for (const Instruction &instruction : entry.instructions) {
       auto &[count, sum] = kinds[instructionName(instruction)];
-      double its = flops(entry, instruction);
+      double its = instructionCost(entry, instruction).flops;
       ++count;
       sum += its;
       all += its;
@@ -103,8 +90,9 @@ private:
       return;
     for (size_t i = 0; i < entry.instructions.size(); ++i) {
       const Instruction &instruction = entry.instructions[i];
-      line("  {:5}  {:26}  {}", i, instructionName(instruction),
-           instruction.scope.empty() ? "-" : quoteForMessage(instruction.scope));
+      line("  {:5}  {:26}  {}{}", i, instructionName(instruction),
+           instruction.scope.empty() ? "-" : quoteForMessage(instruction.scope),
+           instruction.recomputed ? "  (recomputed)" : "");
       operands(entry, instruction);
     }
   }

@@ -121,7 +121,7 @@ class Errors(support.TestCase):
 
     def test_usage(self):
         self.assert_fails(2, "qrun train: expected --program FILE, --data DIR and --out DIR\n", "qrun", "train")
-        self.assert_fails(2, "no command 'fly': the commands are pack, train, eval, profile and inspect", "qrun", "fly")
+        self.assert_fails(2, "no command 'fly': the commands are pack, train, eval, profile, calibrate and inspect", "qrun", "fly")
         self.assert_fails(2, "no command 'bild': the commands are import and build; did you mean build", "qcc", "bild")
         self.assert_fails(2, "--bukets; did you mean --buckets", "qcc", "build", "--bukets", 8, "model.mlir")
         self.assert_fails(2, "--epochs: expected a value", "qrun", "train", "--epochs")

@@ -25,6 +25,7 @@ void addInspectCommand(CLI::App &app, Command &command);
 void addTrainCommand(CLI::App &app, Command &command, Specializer *compiler);
 void addEvalCommand(CLI::App &app, Command &command, Specializer *compiler);
 void addProfileCommand(CLI::App &app, Command &command, Specializer *compiler);
+void addCalibrateCommand(CLI::App &app, Command &command, Specializer *compiler);
 
 /// Prints to standard output. What cannot be written is left out; qrunMain looks for that at the end.
 template <typename... Args> void say(fmt::format_string<Args...> format, Args &&...args) {

@@ -22,6 +22,7 @@ int qrunMain(int argc, char **argv, Specializer *compiler) {
   addTrainCommand(app, command, compiler);
   addEvalCommand(app, command, compiler);
   addProfileCommand(app, command, compiler);
+  addCalibrateCommand(app, command, compiler);
   addInspectCommand(app, command);
   if (std::optional<int> end = parseCommandLine(app, argc, argv))
     return *end;

@@ -3,11 +3,13 @@
 
 #include "runtime/backends/cpu/CpuKernel.h"
 #include "runtime/backends/cpu/Gemm.h"
+#include "runtime/backends/cpu/MeasureRates.h"
 #include "runtime/backends/cpu/Processor.h"
 #include "runtime/base/BlockedSignals.h"
 #include "runtime/base/Stopwatch.h"
 #include "runtime/device/DebugTable.h"
 #include "runtime/device/EntrySpaces.h"
+#include "runtime/program/InstructionCost.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -161,6 +163,7 @@ public:
     prepareThreads(threads_);
   }
 
+  std::string_view name() const override { return "cpu"; }
   std::string description() const override { return "cpu, " + cpuDescription(threads_.size()); }
   std::string bf16Description() const override { return cpuBf16Description(); }
   bool runsTarget(std::string_view target) const override { return target == "cpu"; }
@@ -395,6 +398,8 @@ StatusOr<ExecutionTimes> CpuExecutable::time(double seconds) {
     return *middle;
   };
   ExecutionTimes times;
+  times.copyRate = measureCopyRate(device_.threads());
+  times.gemmRate = measureProductRate(device_.threads(), entryStorage(entry_));
   times.run = median(runs);
   times.gemms = median(gemms);
   for (std::vector<double> &values : samples)

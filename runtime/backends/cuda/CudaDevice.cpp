@@ -75,6 +75,7 @@ public:
   CudaDevice(std::unique_ptr<Gpu> gpu, const CudaDeviceOptions &options, std::optional<GivenChoices> given)
       : gpu_(std::move(gpu)), tuner_(*gpu_, options.cacheFolder, std::move(given)), options_(options), io_(*gpu_) {}
 
+  std::string_view name() const override { return gpu_->name(); }
   std::string description() const override {
     return fmt::format("{}, cuBLASLt {}{}", gpu_->name(), gpu_->cublasLt().version(),
                        options_.launch == LaunchMode::Eager ? ", launched one by one" : "");

@@ -9,6 +9,14 @@ func.func @scope(%x: tensor<4xf32>) {
 
 // -----
 
+func.func @recomputed(%x: tensor<4xf32>) {
+  // expected-error @below {{'qt.exp' op expected qt.recomputed to be a unit attribute, got true}}
+  %r = qt.exp %x {qt.recomputed = true} : tensor<4xf32>
+  return
+}
+
+// -----
+
 // expected-error @below {{'func.func' op expected qt.entry to be a #qt.entry, got "step"}}
 func.func @entry_type() attributes {qt.entry = "step"} {
   return

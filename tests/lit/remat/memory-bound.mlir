@@ -28,6 +28,7 @@
 // CHECK: %[[ATT:.*]], %{{.*}}, %{{.*}} = qt.attention
 // CHECK: %[[ATTF:.*]] = qt.reshape %[[ATT]]
 // CHECK-NOT: qt.barrier
+// CHECK-NOT: qt.recomputed
 // CHECK: qt.linear_cross_entropy_grad
 // CHECK: %[[DX3:.*]], %{{.*}} = qt.add_rms_norm_grad
 
@@ -48,13 +49,13 @@
 // CHECK: %[[DQKV:.*]] = qt.join {{.*}} -> tensor<128x24xbf16>
 // CHECK: %[[B2:.*]] = qt.barrier %[[SUM2]] after %[[DQKV]]
 // CHECK-NEXT: %[[W2:.*]] = qt.read @layers.1.input_layernorm.weight
-// CHECK-NEXT: %[[N2:.*]] = qt.rms_norm %[[B2]], %[[W2]] eps 9.9999999999999995E-7 {qt.scope = "layers.1.input_layernorm"} {{.*}} -> tensor<128x8xbf16>{{$}}
+// CHECK-NEXT: %[[N2:.*]] = qt.rms_norm %[[B2]], %[[W2]] eps 9.9999999999999995E-7 {qt.recomputed, qt.scope = "layers.1.input_layernorm"} {{.*}} -> tensor<128x8xbf16>{{$}}
 // CHECK-NEXT: qt.linear_weight_grad %[[DQKV]], %[[N2]]
 
 // CHECK: %[[DX2:.*]], %{{.*}} = qt.add_rms_norm_grad %[[SUM2]],
 // CHECK: %[[BG:.*]] = qt.barrier %[[GU]]#0 after %[[DX2]]
 // CHECK-NEXT: %[[BU:.*]] = qt.barrier %[[GU]]#1 after %[[DX2]]
-// CHECK-NEXT: %[[ACT:.*]] = qt.swiglu %[[BG]], %[[BU]]
+// CHECK-NEXT: %[[ACT:.*]] = qt.swiglu %[[BG]], %[[BU]] {qt.recomputed,
 // CHECK-NEXT: qt.linear_weight_grad %[[DX2]], %[[ACT]]
 // CHECK: qt.swiglu_grad %[[GU]]#0, %[[GU]]#1
 
@@ -63,7 +64,7 @@
 // CHECK: %[[BO:.*]] = qt.barrier %[[OUT]] after %[[DX1]]
 // CHECK-NEXT: %[[BZ:.*]] = qt.barrier %[[Z]] after %[[DX1]]
 // CHECK: %[[Y:.*]] = qt.gated_rms_norm %[[BO]], %[[BZ]]
-// CHECK-NEXT: %[[YF:.*]] = qt.reshape %[[Y]]
+// CHECK-NEXT: %[[YF:.*]] = qt.reshape %[[Y]] : tensor
 // CHECK-NEXT: qt.linear_weight_grad %[[DX1]], %[[YF]]
 
 // One run for all outputs that are needed.

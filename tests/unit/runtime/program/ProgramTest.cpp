@@ -98,10 +98,13 @@ TEST(Program, NamesBothVersions) {
   tiny.builder.program.version_major = 7;
   tiny.builder.program.version_minor = 3;
   EXPECT_ERROR(tiny.build(), StatusCode::Unsupported,
-               "tiny.qprog: a program of version 7.3; this runtime reads version 2.0");
+               fmt::format("tiny.qprog: a program of version 7.3; this runtime reads version {}.{}",
+                           kProgramVersion.major, kProgramVersion.minor));
   tiny.builder.program.version_major = kProgramVersion.major;
   tiny.builder.program.version_minor = kProgramVersion.minor + 1;
-  EXPECT_ERROR(tiny.build(), StatusCode::Unsupported, "version 2.1; this runtime reads version 2.0");
+  EXPECT_ERROR(tiny.build(), StatusCode::Unsupported,
+               fmt::format("version {0}.{1}; this runtime reads version {0}.{2}", kProgramVersion.major,
+                           kProgramVersion.minor + 1, kProgramVersion.minor));
 }
 
 TEST(Program, NamesAnUnknownKernel) {

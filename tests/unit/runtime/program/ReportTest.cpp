@@ -26,7 +26,7 @@ TEST(Report, SaysWhatAProgramHolds) {
   ASSERT_OK(program);
   std::string report = programReport(*program, false);
   ASSERT_EQ(report.back(), '\n');
-  EXPECT_EQ(linesWith(report, "tiny.qprog: program of version 2.0 for 'cpu', built by 'program-builder'").size(), 1u)
+  EXPECT_EQ(linesWith(report, "tiny.qprog: program of version 2.1 for 'cpu', built by 'program-builder'").size(), 1u)
       << report;
   // Twice 1234 x 8, three times 12 x 8, twice 8.
   EXPECT_EQ(linesWith(report, "7 parameters with 20,048 elements, 20,048 of them trained").size(), 1u) << report;
@@ -47,7 +47,9 @@ TEST(Report, SaysWhatAProgramHolds) {
 }
 
 TEST(Report, ListsInstructionsWhenAsked) {
-  StatusOr<Program> program = test::TinyProgram().build();
+  test::TinyProgram tiny;
+  tiny.builder.program.entries[0]->instructions[3]->recomputed = true;
+  StatusOr<Program> program = tiny.build();
   ASSERT_OK(program);
   std::string report = programReport(*program, true);
   EXPECT_EQ(linesWith(report, "swiglu_grad                 'layers.0.mlp'").size(), 2u) << report;
@@ -55,6 +57,8 @@ TEST(Report, ListsInstructionsWhenAsked) {
                 .at(0)
                 .substr(linesWith(report, "writes  dgate").at(0).find("f32")),
             "f32[16, 12] strides [24, 1]");
+  ASSERT_EQ(linesWith(report, "  (recomputed)").size(), 1u) << report;
+  EXPECT_EQ(linesWith(report, "  (recomputed)")[0].substr(0, 8), "      3 ");
   EXPECT_FALSE(linesWith(report, "reads   b transposed   state + ").empty());
   EXPECT_FALSE(linesWith(report, "with    eps = 1e-06").empty());
   EXPECT_FALSE(linesWith(report, "updates weight         state + ").empty());
