@@ -9,6 +9,7 @@
 #ifndef RUNTIME_DEVICE_DEVICE_H
 #define RUNTIME_DEVICE_DEVICE_H
 
+#include "runtime/device/ExecutionTrace.h"
 #include "runtime/program/Program.h"
 
 #include <memory>
@@ -68,6 +69,8 @@ public:
   /// Runs the entry again and again, for about `seconds` each way of looking at it. What it updates (weights, moments)
   /// changes each time, and the arena's contents are lost.
   virtual StatusOr<ExecutionTimes> time(double seconds) = 0;
+  /// Runs the entry once, as run() does, and says what was done when. No other run may be under way.
+  virtual StatusOr<ExecutionTrace> trace() = 0;
 };
 
 /// Memory that a run may take, and whose it is in messages: "this machine".

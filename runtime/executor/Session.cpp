@@ -214,17 +214,21 @@ StatusOr<RunResult> Session::finish() {
   auto [entry, executable] = underWay_.front();
   underWay_.erase(underWay_.begin());
   QRT_RETURN_IF_ERROR(executable->finish());
+  return resultOf(*entry);
+}
+
+RunResult Session::resultOf(const Entry &entry) {
   std::span<const std::byte> results = device_->results();
   auto scalar = [&](ResultRole role) {
     float value = std::numeric_limits<float>::quiet_NaN();
-    if (const Slice *slice = entry->result(role))
+    if (const Slice *slice = entry.result(role))
       std::memcpy(&value, results.data() + slice->offset, sizeof(value));
     return value;
   };
   RunResult result{scalar(ResultRole::Loss), scalar(ResultRole::GradNorm), {}};
-  if (const Slice *slice = entry->result(ResultRole::RowLoss))
+  if (const Slice *slice = entry.result(ResultRole::RowLoss))
     result.rowLoss = {reinterpret_cast<const float *>(results.data() + slice->offset),
-                      static_cast<size_t>(entry->bucket.trained)};
+                      static_cast<size_t>(entry.bucket.trained)};
   return result;
 }
 
@@ -233,13 +237,25 @@ StatusOr<RunResult> Session::run(EntryKind kind, Observer *observer) {
   return finish();
 }
 
-StatusOr<ExecutionTimes> Session::time(EntryKind kind, double seconds) {
+StatusOr<const Session::Prepared *> Session::readyToRun(EntryKind kind) {
   const Prepared *prepared = find(kind, kind == EntryKind::Apply ? BucketShape() : bucket_);
   if (!prepared)
     return error(StatusCode::InvalidUsage, "{}: no entry '{}' for bucket {}", program().source(), entryKindName(kind),
                  printBucket(bucket_));
   fillArguments(*prepared->entry);
+  return prepared;
+}
+
+StatusOr<ExecutionTimes> Session::time(EntryKind kind, double seconds) {
+  QRT_ASSIGN_OR_RETURN(const Prepared *prepared, readyToRun(kind));
   return prepared->executable->time(seconds);
+}
+
+StatusOr<RunResult> Session::trace(EntryKind kind, ExecutionTrace &trace) {
+  assert(underWay_.empty() && "another run is under way");
+  QRT_ASSIGN_OR_RETURN(const Prepared *prepared, readyToRun(kind));
+  QRT_ASSIGN_OR_RETURN(trace, prepared->executable->trace());
+  return resultOf(*prepared->entry);
 }
 
 const Entry *Session::entryFor(EntryKind kind) const {

@@ -92,6 +92,8 @@ public:
 
   /// Times of the entry of this kind for the batch's bucket (Executable::time). Weights and state change.
   StatusOr<ExecutionTimes> time(EntryKind kind, double seconds);
+  /// As run(), when no other run is under way; `trace` gets what was done when (Executable::trace).
+  StatusOr<RunResult> trace(EntryKind kind, ExecutionTrace &trace);
   /// The entry that run() would run; null if there is none.
   const Entry *entryFor(EntryKind kind) const;
 
@@ -126,6 +128,10 @@ private:
   Status reserve(std::span<const Program> programs);
   Status add(Program program, Choosing choosing);
   const Prepared *find(EntryKind kind, const BucketShape &bucket) const;
+  /// What runs the entry of this kind for the batch's bucket, with its arguments in io.
+  StatusOr<const Prepared *> readyToRun(EntryKind kind);
+  /// Of the run that was finished last, which is one of this entry.
+  RunResult resultOf(const Entry &entry);
   void fillArguments(const Entry &entry);
 
   std::unique_ptr<Device> device_;

@@ -24,7 +24,8 @@ class Profile(TestCase):
     def test_classes(self):
         program = self.build(self.CASE, "128", "--remat", "memory-bound")
         path = self.work / "profile.json"
-        output = self.profile(program, "--json", path, "--instructions")
+        trace_path = self.work / "trace.json"
+        output = self.profile(program, "--json", path, "--instructions", "--trace", trace_path)
         table = json.loads(path.read_text())
         rows = {row["class"]: row for row in table["classes"]}
         for name in ("attention", "gated_delta_rule", "adamw", "swiglu", "swiglu, recomputed"):
@@ -44,6 +45,14 @@ class Profile(TestCase):
         self.assertEqual(len(re.findall(r"(?m)^ +\d+ .*layers\.\d", output)),
                          len(re.findall(r"layers\.\d", output)))
         self.assertRegex(output, r"(?m)^ +\d+ +[\d.]+ .* swiglu, recomputed +layers\.0\.mlp")
+        # One run more, instruction by instruction.
+        trace = json.loads(trace_path.read_text())["traceEvents"]
+        works = [event for event in trace if event["ph"] == "X" and event["tid"] == 1]
+        self.assertEqual(len(works), table["all"]["calls"])
+        self.assertTrue(all(a["ts"] + a["dur"] <= b["ts"] + 1e-3 for a, b in zip(works, works[1:])))
+        self.assertTrue(any(event["args"]["class"] == "swiglu, recomputed" and
+                            event["args"]["scope"].startswith("layers.0.mlp") for event in works))
+        self.assertIn(f"{trace_path}: {len(works)} works in ", output)
         # Nobody knows a CPU's peak, and nobody its clock.
         self.assertIn("utilisation unknown: no peak is known of cpu in f32\n", output)
         self.assertIsNone(table["utilisation"])

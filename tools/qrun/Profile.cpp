@@ -4,6 +4,7 @@
 #include "runtime/base/File.h"
 #include "runtime/cost/PeakRates.h"
 #include "runtime/executor/ProfileReport.h"
+#include "runtime/executor/TraceFile.h"
 #include "runtime/program/InstructionCost.h"
 #include "tools/qrun/Command.h"
 #include "tools/qrun/TimedEntry.h"
@@ -13,7 +14,7 @@ namespace {
 
 struct Options {
   TimedEntryArguments timed;
-  std::string machine, json;
+  std::string machine, json, trace;
   bool instructions = false;
 };
 
@@ -31,6 +32,11 @@ Status profile(const Options &options, Specializer *compiler) {
   if (options.instructions)
     say("{}\n", instructionTable(input));
   say("{}", profileTable(input, its, device));
+  if (options.trace.empty())
+    return Status();
+  QRT_ASSIGN_OR_RETURN(ExecutionTrace trace, session.trace(timed.kind));
+  QRT_RETURN_IF_ERROR(writeFileAtomically(options.trace, traceJson(entry, trace, device)));
+  say("{}: {}\n", options.trace, traceSummary(trace));
   return Status();
 }
 
@@ -46,6 +52,10 @@ void addProfileCommand(CLI::App &app, Command &command, Specializer *compiler) {
       ->type_name("FILE");
   profile->add_flag("--instructions", options->instructions, "List each instruction before the table");
   profile->add_option("--json", options->json, "Write the table as JSON too")->type_name("FILE");
+  profile
+      ->add_option("--trace", options->trace,
+                   "Record one more run, for ui.perfetto.dev or chrome://tracing (on a GPU this takes CUPTI)")
+      ->type_name("FILE");
   profile->callback(
       [options, compiler, &command] { command = [options, compiler] { return qrt::profile(*options, compiler); }; });
 }

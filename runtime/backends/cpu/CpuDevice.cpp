@@ -138,6 +138,7 @@ public:
   Status start(Observer *observer) override;
   Status finish() override { return Status(); }
   StatusOr<ExecutionTimes> time(double seconds) override;
+  StatusOr<ExecutionTrace> trace() override;
 
 private:
   std::span<const Tensor> tensorsOf(const Work &work) const {
@@ -406,6 +407,21 @@ StatusOr<ExecutionTimes> CpuExecutable::time(double seconds) {
     times.instructions.push_back(median(values));
   times.works.assign(works_.size(), 1);
   return times;
+}
+
+StatusOr<ExecutionTrace> CpuExecutable::trace() {
+  BlockedSignals blocked;
+  device_.poisonForRun(entry_);
+  ExecutionTrace trace;
+  Stopwatch watch;
+  auto now = [&] { return static_cast<int64_t>(watch.milliseconds() * 1e6); };
+  for (size_t i = 0; i < works_.size(); ++i) {
+    int64_t begin = now();
+    execute(works_[i]);
+    trace.works.push_back(
+        {std::string(instructionName(entry_.instructions[i])), begin, now(), 0, static_cast<int32_t>(i)});
+  }
+  return trace;
 }
 
 Status CpuExecutable::readDense(const Slice &slice, const TensorShape &dense, std::span<std::byte> bytes) const {

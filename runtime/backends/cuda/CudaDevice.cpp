@@ -6,6 +6,8 @@
 #include "runtime/backends/cuda/IoRing.h"
 #include "runtime/backends/cuda/MeasureRates.h"
 #include "runtime/backends/cuda/RandomFill.h"
+#include "runtime/backends/cuda/TraceRun.h"
+#include "runtime/backends/cuda/nvml/TelemetrySampler.h"
 #include "runtime/base/BlockedSignals.h"
 #include "runtime/base/File.h"
 #include "runtime/base/Stopwatch.h"
@@ -44,6 +46,7 @@ public:
   Status start(Observer *observer) override;
   Status finish() override;
   StatusOr<ExecutionTimes> time(double seconds) override;
+  StatusOr<ExecutionTrace> trace() override;
 
 private:
   Tensor tensorOf(int32_t slice) const;
@@ -381,6 +384,7 @@ StatusOr<ExecutionTimes> CudaExecutable::time(double seconds) {
     }
     return Status();
   }));
+  TelemetrySampler telemetry(gpu.pciBusId());
   // As a step of training: with its two copies.
   QRT_ASSIGN_OR_RETURN(times.run, replay(gpu, seconds, [&]() -> Status {
                          QRT_RETURN_IF_ERROR(copyIn());
@@ -388,6 +392,7 @@ StatusOr<ExecutionTimes> CudaExecutable::time(double seconds) {
                              device_.options().launch == LaunchMode::Eager ? launchAll() : graph_.launch(gpu.stream()));
                          return copyOut();
                        }));
+  times.telemetry = telemetry.finish();
   // The arguments are there from now on.
   QRT_ASSIGN_OR_RETURN(times.gemms, timeGemms(seconds));
   std::vector<std::vector<double>> samples(works_.size());
@@ -405,6 +410,29 @@ StatusOr<ExecutionTimes> CudaExecutable::time(double seconds) {
     times.works.push_back(static_cast<int>(works_[i].works().size()));
   }
   return times;
+}
+
+StatusOr<ExecutionTrace> CudaExecutable::trace() {
+  BlockedSignals blocked;
+  const Gpu &gpu = device_.gpu();
+  bool replays = device_.options().launch == LaunchMode::Graph;
+  Graph graph;
+  auto prepare = [&]() -> Status {
+    QRT_RETURN_IF_ERROR(device_.poisonForRun(entry_));
+    return replays ? graph.capture(gpu.driver(), gpu.stream(), [&] { return launchAll(); }) : Status();
+  };
+  auto launch = [&]() -> Status {
+    QRT_RETURN_IF_ERROR(copyIn());
+    QRT_RETURN_IF_ERROR(replays ? graph.launch(gpu.stream()) : launchAll());
+    QRT_RETURN_IF_ERROR(copyOut());
+    return device_.ring().started();
+  };
+  QRT_ASSIGN_OR_RETURN(ExecutionTrace trace,
+                       cuda::trace(gpu, gpu.works(*modules_),
+                                   {works_, argumentRange(entry_).bytes() > 0, resultRange(entry_).bytes() > 0, prepare,
+                                    launch}));
+  QRT_RETURN_IF_ERROR(finish());
+  return trace;
 }
 
 } // namespace

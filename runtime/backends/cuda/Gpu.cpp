@@ -52,6 +52,9 @@ StatusOr<std::unique_ptr<Gpu>> Gpu::open(int ordinal) {
   gpu->context_ = context;
   retained.keep = true;
   gpu->name_ = name;
+  char pciBusId[32] = {};
+  QRT_CUDA_CHECK(driver, cuDeviceGetPCIBusId(pciBusId, sizeof(pciBusId), device));
+  gpu->pciBusId_ = pciBusId;
   gpu->limits_ = {multiprocessors, shared};
   size_t free = 0, total = 0;
   QRT_CUDA_CHECK(driver, cuMemGetInfo(&free, &total));

@@ -28,6 +28,8 @@ public:
 
   /// "NVIDIA H200".
   const std::string &name() const { return name_; }
+  /// "0000:1b:00.0".
+  const std::string &pciBusId() const { return pciBusId_; }
   int64_t totalBytes() const { return totalBytes_; }
   /// What was free when the context and the library were there, and nothing else of this process.
   int64_t freeAtStart() const { return freeAtStart_; }
@@ -51,7 +53,7 @@ private:
   CUstream stream_ = nullptr;
   DeviceMemory gemmWorkspace_;
   DeviceLimits limits_;
-  std::string name_;
+  std::string name_, pciBusId_;
   int64_t totalBytes_ = 0, freeAtStart_ = 0;
 };
 
