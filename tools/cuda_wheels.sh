@@ -7,8 +7,8 @@
 #   tools/cuda_wheels.sh [--gpu] [--list]
 #
 #                (always) what a build for GPUs takes: NVRTC and cuda.h, 92 MB to download, 225 MB of disk
-#   --gpu        also what its programs need to run on a GPU, besides the driver: cuBLASLt, 423 MB to download, 570 MB of
-#                disk
+#   --gpu        also what its programs need to run on a GPU, besides the driver: cuBLASLt and CUPTI, 434 MB to download,
+#                615 MB of disk
 #   --list       only name the Python packages that are missing, one a line; installs nothing
 #   -h, --help   this text
 #

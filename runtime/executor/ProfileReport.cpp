@@ -68,17 +68,17 @@ std::string profileTable(const ProfileInput &input, const Profile &profile, std:
   if (profile.trained + profile.real + profile.slots > 0)
     text += fmt::format("tokens a second: {:.0f} trained, {:.0f} real, {:.0f} slots\n", profile.trained, profile.real,
                         profile.slots);
-  text += fmt::format("arithmetic of the model: {:.4g} TFLOP", profile.modelFlops * 1e-12);
+  std::string_view storage = dtypeName(entryStorage(input.entry));
+  text += fmt::format("arithmetic: {:.4g} TFLOP of the model", profile.modelFlops * 1e-12);
   if (profile.recomputedFlops > 0)
-    text += fmt::format(", and {:.4g} TFLOP of it again", profile.recomputedFlops * 1e-12);
+    text += fmt::format(", {:.4g} TFLOP recomputed", profile.recomputedFlops * 1e-12);
   if (profile.utilisation)
-    text += fmt::format("; utilisation {:.1f} % of the {:.1f} TFLOP/s of {}\n", 100 * *profile.utilisation,
-                        *profile.peak * 1e-12, device);
+    text += fmt::format("\nMFU {:.1f} %: the model's alone, of the {:.1f} TFLOP/s that {} is made for in {}\n",
+                        100 * *profile.utilisation, *profile.peak * 1e-12, device, storage);
   else
-    text += fmt::format("; utilisation unknown: no peak is known of {} in {}\n", device,
-                        dtypeName(entryStorage(input.entry)));
+    text += fmt::format("\nMFU unknown: no peak is known of {} in {}\n", device, storage);
   text += fmt::format("measured just before: copy {} TB/s, matrix product {} TFLOP/s in {}\n",
-                      rate(input.times.copyRate), rate(input.times.gemmRate), dtypeName(entryStorage(input.entry)));
+                      rate(input.times.copyRate), rate(input.times.gemmRate), storage);
   return text + telemetryLine(input.times.telemetry);
 }
 
@@ -103,7 +103,7 @@ std::string profileJson(const ProfileInput &input, const Profile &profile, std::
       {"model_flops", profile.modelFlops},
       {"recomputed_flops", profile.recomputedFlops},
       {"peak_flops_per_second", orNull(profile.peak)},
-      {"utilisation", orNull(profile.utilisation)},
+      {"model_flops_utilisation", orNull(profile.utilisation)},
       {"copy_bytes_per_second", orNull(input.times.copyRate)},
       {"product_flops_per_second", orNull(input.times.gemmRate)},
       {"product_type", dtypeName(entryStorage(input.entry))},

@@ -54,8 +54,8 @@ class Profile(TestCase):
                             event["args"]["scope"].startswith("layers.0.mlp") for event in works))
         self.assertIn(f"{trace_path}: {len(works)} works in ", output)
         # Nobody knows a CPU's peak, and nobody its clock.
-        self.assertIn("utilisation unknown: no peak is known of cpu in f32\n", output)
-        self.assertIsNone(table["utilisation"])
+        self.assertIn("MFU unknown: no peak is known of cpu in f32\n", output)
+        self.assertIsNone(table["model_flops_utilisation"])
         self.assertIn("power unknown\n", output)
 
     def test_calibrate(self):

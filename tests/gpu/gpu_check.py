@@ -233,7 +233,8 @@ def utilisation(tree):
     """docs/failures.md 25: against the peak of a GPU that is known by name, otherwise unknown."""
     output = tree.qrun("profile", "--program", tree.program("heads-bf16"), "--data", tree.rows(), "--scratch", "--seconds", 0.5)
     lines = [line for line in output.splitlines() if "MFU" in line]
-    known = any(name in output for name in ("H100", "H200"))
+    device = re.search(r"(?m)^device: (.*?),", output).group(1)
+    known = device in ("NVIDIA H200", "NVIDIA H100 80GB HBM3")
     if len(lines) != 1 or ("unknown" in lines[0]) == known:
         raise Failed(output)
     return lines[0].strip()

@@ -116,7 +116,7 @@ TEST(ProfileReport, SaysWhatIsUnknown) {
   Measured measured;
   ProfileInput input = measured.input();
   std::string table = profileTable(input, makeProfile(input), "NVIDIA B300");
-  EXPECT_THAT(table, HasSubstr("utilisation unknown: no peak is known of NVIDIA B300 in f32\n"));
+  EXPECT_THAT(table, HasSubstr("MFU unknown: no peak is known of NVIDIA B300 in f32\n"));
   EXPECT_THAT(table, HasSubstr("clock of its multiprocessors unknown, power unknown\n"));
   EXPECT_THAT(table, HasSubstr("a run is 2.500 times that"));
   EXPECT_THAT(table, HasSubstr("predicted 5.760 by the rates of a known machine"));
@@ -124,7 +124,8 @@ TEST(ProfileReport, SaysWhatIsUnknown) {
   measured.times.telemetry = {1398.4, 690.2};
   measured.times.copyRate = 0;
   table = profileTable(input, makeProfile(measured.input(1e5)), "NVIDIA H200");
-  EXPECT_THAT(table, HasSubstr("utilisation 12.2 % of the 0.0 TFLOP/s of NVIDIA H200\n"));
+  EXPECT_THAT(table,
+              HasSubstr("MFU 12.2 %: the model's alone, of the 0.0 TFLOP/s that NVIDIA H200 is made for in f32\n"));
   EXPECT_THAT(table, HasSubstr("clock of its multiprocessors 1398 MHz, power 690 W\n"));
   EXPECT_THAT(table, HasSubstr("copy - TB/s"));
 }
@@ -143,7 +144,7 @@ TEST(ProfileReport, JsonHasTheSameNumbers) {
   EXPECT_EQ(json["run_over_products"], 2.5);
   EXPECT_EQ(json["tokens_per_second"]["slots"], 100);
   EXPECT_EQ(json["predicted_by"], "a known machine");
-  EXPECT_TRUE(json["utilisation"].is_null());
+  EXPECT_TRUE(json["model_flops_utilisation"].is_null());
   EXPECT_TRUE(json["peak_flops_per_second"].is_null());
   EXPECT_TRUE(json["power_watts"].is_null());
 }
