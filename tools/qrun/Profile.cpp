@@ -34,7 +34,8 @@ Status profile(const Options &options, Specializer *compiler) {
   say("{}", profileTable(input, its, device));
   if (options.trace.empty())
     return Status();
-  QRT_ASSIGN_OR_RETURN(ExecutionTrace trace, session.trace(timed.kind));
+  ExecutionTrace trace;
+  QRT_RETURN_IF_ERROR(session.trace(timed.kind, trace).status());
   QRT_RETURN_IF_ERROR(writeFileAtomically(options.trace, traceJson(entry, trace, device)));
   say("{}: {}\n", options.trace, traceSummary(trace));
   return Status();

@@ -427,10 +427,9 @@ StatusOr<ExecutionTrace> CudaExecutable::trace() {
     QRT_RETURN_IF_ERROR(copyOut());
     return device_.ring().started();
   };
-  QRT_ASSIGN_OR_RETURN(ExecutionTrace trace,
-                       cuda::trace(gpu, gpu.works(*modules_),
-                                   {works_, argumentRange(entry_).bytes() > 0, resultRange(entry_).bytes() > 0, prepare,
-                                    launch}));
+  QRT_ASSIGN_OR_RETURN(ExecutionTrace trace, cuda::trace(gpu, gpu.works(*modules_),
+                                                         {works_, argumentRange(entry_).bytes() > 0,
+                                                          resultRange(entry_).bytes() > 0, prepare, launch}));
   QRT_RETURN_IF_ERROR(finish());
   return trace;
 }

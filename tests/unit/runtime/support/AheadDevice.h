@@ -30,6 +30,7 @@ public:
   std::string target = "cpu";
   AvailableMemory available{0, "this test"};
 
+  std::string_view name() const override { return "a GPU"; }
   std::string description() const override { return "a GPU in name"; }
   std::string bf16Description() const override { return cpu_->bf16Description(); }
   bool runsTarget(std::string_view asked) const override { return asked == target; }
@@ -76,15 +77,29 @@ private:
       return Status();
     }
     Status finish() override {
+      return finishBy([this] { return inner_->run(device_.observer_); });
+    }
+    StatusOr<ExecutionTimes> time(double seconds) override { return inner_->time(seconds); }
+    StatusOr<ExecutionTrace> trace() override {
+      EXPECT_EQ(device_.started_, device_.finished_);
+      ++device_.started_;
+      ExecutionTrace trace;
+      QRT_RETURN_IF_ERROR(finishBy([&]() -> Status {
+        QRT_ASSIGN_OR_RETURN(trace, inner_->trace());
+        return Status();
+      }));
+      return trace;
+    }
+
+  private:
+    template <typename Run> Status finishBy(Run run) {
       std::vector<std::byte> &slot = device_.slots_[device_.finished_++ % kSlots];
       std::copy(slot.begin(), slot.end(), device_.cpu_->io().begin());
-      QRT_RETURN_IF_ERROR(inner_->run(device_.observer_));
+      QRT_RETURN_IF_ERROR(run());
       std::copy(device_.cpu_->results().begin(), device_.cpu_->results().end(), slot.begin());
       return Status();
     }
-    StatusOr<ExecutionTimes> time(double seconds) override { return inner_->time(seconds); }
 
-  private:
     AheadDevice &device_;
     std::unique_ptr<qrt::Executable> inner_;
   };
