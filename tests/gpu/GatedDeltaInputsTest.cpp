@@ -142,6 +142,21 @@ protected:
   }
 };
 
+/// The device functions that a call becomes.
+std::vector<std::string> functionsOf(const KernelCall &call) {
+  std::vector<cuda::Tensor> tensors;
+  for (const HostTensor *arg : call.args)
+    tensors.push_back({arg->shape(), (tensors.size() + 1) << 40});
+  std::vector<ArgEffect> effects(tensors.size(), ArgEffect::Read);
+  cuda::KernelPlan plan(0);
+  Status status = planKernel(cuda::Call{call.kernel, tensors, effects, call.params, call.bucket, {}}, plan);
+  EXPECT_TRUE(status.ok()) << status.message();
+  std::vector<std::string> functions;
+  for (const cuda::DeviceWork &work : plan.works())
+    functions.push_back(std::get<cuda::DeviceLaunch>(work).function);
+  return functions;
+}
+
 constexpr DType F = DType::F32, B = DType::BF16;
 constexpr Types kTypes[] = {{F, F, F, F, F}, {B, F, B, B, B}, {B, B, F, F, F}};
 
@@ -162,20 +177,25 @@ TEST_F(GatedDeltaInputsOnGpu, AnyWidthsAndTaps) {
 TEST_F(GatedDeltaInputsOnGpu, WideHeads) {
   for (const Types &types : {kTypes[1], kTypes[2]})
     for (Heads heads : {Heads{1, 1, 128, 128, 4}, {1, 2, 128, 128, 4}, {2, 6, 128, 128, 4}}) {
-      expectAgreement(awkwardRow(), heads, types, 4);
-      expectAgreement(PackedRow({128, 0, 128}), heads, types, 4);
+      expectAgreement(awkwardRow(), heads, types, 8);
+      expectAgreement(PackedRow({128, 0, 128}), heads, types, 8);
     }
   for (int64_t tokens : {64, 128, 256, 1000, 4099}) {
-    expectAgreement(randomRow(tokens), {1, 1, 128, 128, 4}, kTypes[1], 4);
-    expectAgreement(PackedRow({tokens}), {1, 1, 128, 128, 4}, kTypes[1], 4);
+    expectAgreement(randomRow(tokens), {1, 1, 128, 128, 4}, kTypes[1], 8);
+    expectAgreement(PackedRow({tokens}), {1, 1, 128, 128, 4}, kTypes[1], 8);
   }
+}
+
+// Rows that the copy engine cannot take.
+TEST_F(GatedDeltaInputsOnGpu, WideHeadsOffSixteenBytes) {
+  expectAgreement(shortRow(), {1, 2, 128, 128, 4}, kTypes[1], 4);
 }
 
 // Documents shorter than the window, at every place of a warp's 64 tokens.
 TEST_F(GatedDeltaInputsOnGpu, ShortDocuments) {
   for (int64_t length : {1, 2, 3, 4, 5}) {
     std::vector<int64_t> lengths(static_cast<size_t>(300 / length), length);
-    expectAgreement(PackedRow(lengths, 3), {1, 1, 128, 128, 4}, kTypes[1], 4);
+    expectAgreement(PackedRow(lengths, 3), {1, 1, 128, 128, 4}, kTypes[1], 8);
     expectAgreement(PackedRow(lengths, 3), {1, 1, 16, 8, 4}, kTypes[0], 1);
   }
 }
@@ -183,14 +203,20 @@ TEST_F(GatedDeltaInputsOnGpu, ShortDocuments) {
 // The heads of the models, 27B last.
 TEST_F(GatedDeltaInputsOnGpu, WidthsOfModels) {
   for (int64_t values : {16, 32, 48})
-    expectAgreement(randomRow(150), {16, values, 128, 128, 4}, kTypes[1], 4);
+    expectAgreement(randomRow(150), {16, values, 128, 128, 4}, kTypes[1], 8);
+}
+
+TEST_F(GatedDeltaInputsOnGpu, TheModelsTakeTheWideFunctions) {
+  Arguments x = makeArguments(PackedRow({64}), {16, 48, 128, 128, 4}, kTypes[1], 8, random);
+  EXPECT_EQ(functionsOf(x.forward()), std::vector<std::string>{"gatedDeltaInputsWide"});
+  EXPECT_EQ(functionsOf(x.backward({})), (std::vector<std::string>{"gatedDeltaInputsGradWide", "columnSums"}));
 }
 
 TEST_F(GatedDeltaInputsOnGpu, NoDocuments) {
   for (const Types &types : kTypes) {
     expectAgreement(PackedRow({0, 0}, 300), {1, 2, 16, 16, 4}, types, 1);
     if (types.md == B)
-      expectAgreement(PackedRow({0, 0}, 300), {1, 2, 128, 128, 4}, types, 4);
+      expectAgreement(PackedRow({0, 0}, 300), {1, 2, 128, 128, 4}, types, 8);
   }
 }
 
@@ -199,6 +225,6 @@ TEST_F(GatedDeltaInputsOnGpu, AddsToWeightGradients) {
   for (std::vector<int> sums : std::vector<std::vector<int>>{{15, 16, 17}, {15}, {16}, {17}}) {
     for (const Types &types : kTypes)
       expectAgreement(awkwardRow(), {1, 2, 16, 16, 4}, types, 1, sums);
-    expectAgreement(awkwardRow(), {1, 2, 128, 128, 4}, kTypes[1], 4, sums);
+    expectAgreement(awkwardRow(), {1, 2, 128, 128, 4}, kTypes[1], 8, sums);
   }
 }

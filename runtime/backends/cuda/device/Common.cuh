@@ -68,6 +68,9 @@ template <typename T> __device__ __forceinline__ T *sharedMemory() {
   return reinterpret_cast<T *>(dynamicShared);
 }
 
+/// This thread's warp of the block, the same in a warp as far as the compiler knows.
+__device__ __forceinline__ int warpIndex() { return __shfl_sync(0xFFFFFFFFu, static_cast<int>(threadIdx.x) / 32, 0); }
+
 /// The sum over the warp's lanes, in every lane.
 __device__ __forceinline__ float warpSum(float x) {
 #pragma unroll
@@ -80,6 +83,33 @@ __device__ __forceinline__ float warpMax(float x) {
   for (int offset = 16; offset > 0; offset /= 2)
     x = fmaxf(x, __shfl_xor_sync(0xFFFFFFFFu, x, offset));
   return x;
+}
+
+/// The sums over the warp's lanes of kCount values (a power of two), with fewer exchanges than one after the other: of
+/// value lane / (32 / kCount) in each lane.
+template <int kCount, int kBit = 16> __device__ __forceinline__ float warpSumsAcross(const float (&x)[kCount]) {
+  if constexpr (kCount == 1) {
+    float sum = x[0];
+#pragma unroll
+    for (int offset = kBit; offset > 0; offset /= 2)
+      sum += __shfl_xor_sync(0xFFFFFFFFu, sum, offset);
+    return sum;
+  } else {
+    constexpr int kHalf = kCount / 2;
+    bool isUpper = threadIdx.x & kBit;
+    float half[kHalf];
+#pragma unroll
+    for (int i = 0; i < kHalf; ++i)
+      half[i] = (isUpper ? x[i + kHalf] : x[i]) + __shfl_xor_sync(0xFFFFFFFFu, isUpper ? x[i] : x[i + kHalf], kBit);
+    return warpSumsAcross<kHalf, kBit / 2>(half);
+  }
+}
+/// The same, each in every lane.
+template <int kCount> __device__ __forceinline__ void warpSums(float (&x)[kCount]) {
+  float sum = warpSumsAcross(x);
+#pragma unroll
+  for (int i = 0; i < kCount; ++i)
+    x[i] = kCount == 1 ? sum : __shfl_sync(0xFFFFFFFFu, sum, i * (32 / kCount));
 }
 
 /// The sum over a block of kThreads threads, in every thread. `shared` holds kThreads / 32 floats and may be used again

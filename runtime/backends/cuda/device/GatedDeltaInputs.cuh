@@ -10,6 +10,7 @@
 
 #include "Common.cuh"
 #include "GatedDeltaInputs.h"
+#include "HeadStages.cuh"
 
 namespace qrt::device {
 
@@ -85,25 +86,43 @@ __device__ __forceinline__ void unpackFour(uint2 pairs, float (&to)[4]) {
   to[0] = lowBf16(pairs.x), to[1] = highBf16(pairs.x), to[2] = lowBf16(pairs.y), to[3] = highBf16(pairs.y);
 }
 
-/// Bit i: token begin + i begins a document; begin + i < live, i < 64.
-__device__ __forceinline__ unsigned long long documentStarts(const Segments &docs, int begin, int live) {
+/// What the segment table says of the tokens [begin, begin + kTokens) that a warp walks through.
+struct DeltaSpan {
+  /// Bit i: token begin + i begins a document.
+  unsigned long long starts;
+  /// Of the three tokens before the first and the three after the last: how many are in its document.
+  int before, after;
+};
+
+/// By all lanes of a warp; kTokens is 32 or 64, `begin` is in a document. Without loads that wait for others.
+template <int kTokens> __device__ __forceinline__ DeltaSpan deltaSpan(const Segments &docs, int begin) {
+  constexpr int kWords = kTokens / 32, kNone = -2;
+  constexpr unsigned kAll = 0xFFFFFFFFu;
   int lane = threadIdx.x % 32;
-  unsigned halves[2];
+  auto document = [&](int t) { return t >= 0 && t < docs.tokens ? documentOf(docs, t) : kNone; };
+  int words[kWords + 1], previous = document(begin - 32 + lane), first = document(begin);
 #pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    int t = begin + 32 * half + lane;
-    bool starts = t < live && (t == 0 || documentOf(docs, t) != documentOf(docs, t - 1));
-    halves[half] = __ballot_sync(0xFFFFFFFFu, starts);
+  for (int i = 0; i <= kWords; ++i)
+    words[i] = document(begin + 32 * i + lane);
+  DeltaSpan span{0, __popc(__ballot_sync(kAll, lane >= 29 && previous == first)), 0};
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) {
+    int left = __shfl_up_sync(kAll, words[i], 1), last = __shfl_sync(kAll, previous, 31);
+    bool starts = words[i] >= 0 && words[i] != (lane > 0 ? left : last);
+    span.starts |= static_cast<unsigned long long>(__ballot_sync(kAll, starts)) << 32 * i;
+    previous = words[i];
   }
-  return static_cast<unsigned long long>(halves[1]) << 32 | halves[0];
+  int last = __shfl_sync(kAll, previous, 31);
+  span.after = __popc(__ballot_sync(kAll, lane < 3 && last >= 0 && words[kWords] == last));
+  return span;
 }
 
 /// A lane's channels of the convolution.
 struct DeltaWindow {
   /// [tap][channel]; the last tap is the present token's.
   float weight[4][4];
-  /// Inputs of the last three tokens, the latest last; zeros where they are not in the document.
-  float before[3][4];
+  /// Inputs of the last three tokens as they are stored, the latest last; zeros where they are not in the document.
+  uint2 before[3];
 
   /// Of channel `channel`, x[k] to x[k + 3] being the inputs of the present token and the three before it.
   template <int kCount>
@@ -118,62 +137,57 @@ struct DeltaWindow {
   __device__ __forceinline__ void clear() {
 #pragma unroll
     for (int i = 0; i < 3; ++i)
+      before[i] = make_uint2(0, 0);
+  }
+  /// The next kCount tokens: x[3] on are theirs, x[0] to x[2] those of the three before.
+  template <int kCount> __device__ __forceinline__ void push(const uint2 (&raw)[kCount], float (&x)[3 + kCount][4]) {
 #pragma unroll
-      for (int c = 0; c < 4; ++c)
-        before[i][c] = 0;
+    for (int i = 0; i < 3 + kCount; ++i)
+      unpackFour(i < 3 ? before[i] : raw[i - 3], x[i]);
+    uint2 latest[3];
+#pragma unroll
+    for (int i = 0; i < 3; ++i)
+      latest[i] = kCount + i < 3 ? before[kCount + i] : raw[kCount + i - 3];
+#pragma unroll
+    for (int i = 0; i < 3; ++i)
+      before[i] = latest[i];
   }
 
-  /// For a warp that begins at token `begin` < live, with inputs at `x` + token * row.
-  __device__ __forceinline__ void load(const DeltaInputs &in, int channel, const bf16 *x, int begin, bool starts) {
+  /// For a warp that begins at token `begin`, of channels `channel` to `channel` + 3. No load waits for another: tokens
+  /// that are not in the document are dropped when they are there.
+  __device__ __forceinline__ void load(const DeltaInputs &in, int channel, int begin, const DeltaSpan &span) {
     const bf16 *weights = as<const bf16>(in.convWeight) + static_cast<i64>(channel) * 4;
+    const bf16 *x = as<const bf16>(in.qkv.data) + channel;
+    uint2 taps[4];
+#pragma unroll
+    for (int c = 0; c < 4; ++c)
+      taps[c] = loadFour(weights + 4 * c);
+#pragma unroll
+    for (int i = 0; i < 3; ++i)
+      before[i] = loadFour(x + max(begin - 3 + i, 0) * in.qkv.row);
 #pragma unroll
     for (int c = 0; c < 4; ++c) {
-      float taps[4];
-      unpackFour(loadFour(weights + 4 * c), taps);
+      float ofChannel[4];
+      unpackFour(taps[c], ofChannel);
 #pragma unroll
       for (int j = 0; j < 4; ++j)
-        weight[j][c] = taps[j];
+        weight[j][c] = ofChannel[j];
     }
-    clear();
-    if (starts)
-      return;
-    int document = documentOf(in.docs, begin);
 #pragma unroll
-    for (int i = 0; i < 3; ++i) {
-      int t = begin - 3 + i;
-      if (t >= 0 && documentOf(in.docs, t) == document)
-        unpackFour(loadFour(x + t * in.qkv.row), before[i]);
-    }
+    for (int i = 0; i < 3; ++i)
+      if (i < 3 - span.before)
+        before[i] = make_uint2(0, 0);
   }
 };
 
-/// The sums over the warp's lanes of one value, or of four: of value lane / 8 in each lane.
-__device__ __forceinline__ float warpSums(const float (&x)[1]) { return warpSum(x[0]); }
-__device__ __forceinline__ float warpSums(const float (&x)[4]) {
-  auto exchange = [](float lower, float upper, int bit) {
-    bool isUpper = threadIdx.x & bit;
-    return (isUpper ? upper : lower) + __shfl_xor_sync(0xFFFFFFFFu, isUpper ? lower : upper, bit);
-  };
-  float sum = exchange(exchange(x[0], x[2], 16), exchange(x[1], x[3], 16), 8);
-#pragma unroll
-  for (int offset = 4; offset > 0; offset /= 2)
-    sum += __shfl_xor_sync(0xFFFFFFFFu, sum, offset);
-  return sum;
-}
-
-/// kCount tokens of one document, all or none of them normalized; row k to `to` + k * row.
-template <int kCount>
-__device__ __forceinline__ void deltaTokens(DeltaWindow &window, const uint2 (&raw)[kCount], bool normalized, float eps,
-                                            bf16 *to, i64 row) {
+/// kCount tokens of one document; row k to `to` + k * row.
+template <bool kNormalized, int kCount>
+__device__ __forceinline__ void deltaTokens(DeltaWindow &window, const uint2 (&raw)[kCount], float eps, bf16 *to,
+                                            i64 row) {
   float x[3 + kCount][4], c[kCount][4], squares[kCount];
-#pragma unroll
-  for (int i = 0; i < 3; ++i)
-#pragma unroll
-    for (int j = 0; j < 4; ++j)
-      x[i][j] = window.before[i][j];
+  window.push(raw, x);
 #pragma unroll
   for (int k = 0; k < kCount; ++k) {
-    unpackFour(raw[k], x[3 + k]);
     squares[k] = 0;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
@@ -182,14 +196,9 @@ __device__ __forceinline__ void deltaTokens(DeltaWindow &window, const uint2 (&r
       squares[k] = fmaf(c[k][i], c[k][i], squares[k]);
     }
   }
-#pragma unroll
-  for (int i = 0; i < 3; ++i)
-#pragma unroll
-    for (int j = 0; j < 4; ++j)
-      window.before[i][j] = x[kCount + i][j];
-  if (normalized) {
+  if constexpr (kNormalized) {
     // A lane has the whole sum of one token.
-    float norm = rsqrtf(warpSums(squares) + eps);
+    float norm = approximateInverseRoot(warpSumsAcross(squares) + eps);
 #pragma unroll
     for (int k = 0; k < kCount; ++k) {
       float ofToken = __shfl_sync(0xFFFFFFFFu, norm, k * 32 / kCount);
@@ -203,62 +212,73 @@ __device__ __forceinline__ void deltaTokens(DeltaWindow &window, const uint2 (&r
     storeFour(to, c[k]);
 }
 
+/// The tokens [begin, live) of one head, none of them in the tail, by one warp; rows to `to`, `row` apart.
+template <bool kNormalized>
+__device__ __forceinline__ void deltaHead(const GatedDeltaInputsParams &p, int index, int channel, int begin, int live,
+                                          int warp, Barrier *barriers, bf16 *to, i64 row) {
+  // All of the warp's tokens are on their way at once.
+  constexpr int kGroups = kDeltaInputGroups, kStep = 4;
+  HeadStages<1, kGroups> stages(barriers, warp);
+  const HeadSource sources[1] = {{&p.qkvMap, index}};
+  if (threadIdx.x % 32 == 0) {
+#pragma unroll
+    for (int group = 0; group < kGroups; ++group)
+      if (begin + group * kHeadGroup < live)
+        stages.fetch(group, sources, begin + group * kHeadGroup);
+  }
+  __syncwarp();
+  DeltaSpan span = deltaSpan<kDeltaInputTokens>(p.in.docs, begin);
+  DeltaWindow window;
+  window.load(p.in, channel, begin, span);
+  unsigned starts = static_cast<unsigned>(span.starts);
+#pragma unroll 1
+  for (int t = begin; t < live; t += kStep, starts >>= kStep) {
+    int group = (t - begin) / kHeadGroup, first = (t - begin) % kHeadGroup, count = min(kStep, live - t);
+    if (first == 0)
+      stages.wait(group);
+    if (count == kStep && (starts & ((1 << kStep) - 1)) == 0) {
+      uint2 raw[kStep];
+#pragma unroll
+      for (int k = 0; k < kStep; ++k)
+        raw[k] = stages.take(group, 0, first + k);
+      deltaTokens<kNormalized>(window, raw, p.in.eps, to, row);
+      to += kStep * row;
+      continue;
+    }
+#pragma unroll 1
+    for (int k = 0; k < count; ++k, to += row) {
+      if (starts >> k & 1)
+        window.clear();
+      uint2 raw[1] = {stages.take(group, 0, first + k)};
+      deltaTokens<kNormalized>(window, raw, p.in.eps, to, row);
+    }
+  }
+}
+
 /// Grid: a block for every four heads and one for the gates along x, 32 tokens along y.
-__global__ void __launch_bounds__(kDeltaInputThreads, 5)
+__global__ void __launch_bounds__(kDeltaInputThreads, 6)
     gatedDeltaInputsWide(const __grid_constant__ GatedDeltaInputsParams p) {
+  __shared__ Barrier barriers[kDeltaInputWarps][kDeltaInputGroups];
   int begin = blockIdx.y * kDeltaInputTokens, end = min(begin + kDeltaInputTokens, p.in.tokens);
   int live = min(end, segmentTokens(p.in.docs));
   if (blockIdx.x == gridDim.x - 1)
     return deltaGates<bf16>(p, begin, end, live);
-  int index = blockIdx.x * kDeltaInputWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
+  int warp = warpIndex(), index = blockIdx.x * kDeltaInputWarps + warp, lane = threadIdx.x % 32;
   if (index >= deltaHeads(p.in))
     return;
   DeltaSection section = deltaSection(p.in, index);
   int channel = section.channel + 4 * lane;
-  const bf16 *x = as<const bf16>(p.in.qkv.data) + channel;
   const HeadTensor &out = section.part == 0 ? p.q : section.part == 1 ? p.k : p.v;
   bf16 *y = headRow<bf16>(out, 0, section.head) + 4 * lane;
-  i64 row = p.in.qkv.row, outRow = out.row;
-
+  i64 row = out.row;
   if (begin < live) {
-    const bf16 *from = x + begin * row;
-    bf16 *to = y + begin * outRow;
-    bool normalized = section.part < 2;
-    // The next four tokens, where there are so many; else any, so that the loads have no condition.
-    uint2 next[4];
-    auto loadNext = [&](int t) {
-      const bf16 *at = t + 4 <= live ? from : x + begin * row;
-      i64 step = t + 4 <= live ? row : 0;
-#pragma unroll
-      for (int k = 0; k < 4; ++k, at += step)
-        next[k] = loadFour(at);
-      from += 4 * row;
-    };
-    loadNext(begin);
-    unsigned long long starts = documentStarts(p.in.docs, begin, live);
-    DeltaWindow window;
-    window.load(p.in, channel, x, begin, starts & 1);
-    for (int t = begin; t < live; t += 4, starts >>= 4) {
-      if (t + 4 <= live && (starts & 15) == 0) {
-        uint2 raw[4] = {next[0], next[1], next[2], next[3]};
-        loadNext(t + 4);
-        deltaTokens(window, raw, normalized, p.in.eps, to, outRow);
-        to += 4 * outRow;
-        continue;
-      }
-      int count = min(4, live - t);
-#pragma unroll 1
-      for (int k = 0; k < count; ++k, to += outRow) {
-        if (starts >> k & 1)
-          window.clear();
-        uint2 raw[1] = {loadFour(x + (t + k) * row)};
-        deltaTokens(window, raw, normalized, p.in.eps, to, outRow);
-      }
-      loadNext(t + 4);
-    }
+    if (section.part < 2)
+      deltaHead<true>(p, index, channel, begin, live, warp, barriers[warp], y + begin * row, row);
+    else
+      deltaHead<false>(p, index, channel, begin, live, warp, barriers[warp], y + begin * row, row);
   }
   for (int t = max(begin, live); t < end; ++t)
-    *reinterpret_cast<uint2 *>(y + t * outRow) = make_uint2(0, 0);
+    *reinterpret_cast<uint2 *>(y + t * row) = make_uint2(0, 0);
 }
 
 //===----------------------------------------------------------------------===//

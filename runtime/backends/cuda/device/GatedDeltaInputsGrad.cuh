@@ -53,48 +53,44 @@ __device__ __forceinline__ void deltaGatesGrad(const GatedDeltaInputsGradParams 
 // Heads of 128 channels, four taps
 //===----------------------------------------------------------------------===//
 
-/// The sums over the warp's lanes of both, in every lane.
-__device__ __forceinline__ void warpSums(float &x, float &y) {
-  bool isUpper = threadIdx.x & 16;
-  float sum = (isUpper ? y : x) + __shfl_xor_sync(0xFFFFFFFFu, isUpper ? x : y, 16);
-#pragma unroll
-  for (int offset = 8; offset > 0; offset /= 2)
-    sum += __shfl_xor_sync(0xFFFFFFFFu, sum, offset);
-  float other = __shfl_xor_sync(0xFFFFFFFFu, sum, 16);
-  x = isUpper ? other : sum;
-  y = isUpper ? sum : other;
-}
-
-/// One warp on its way through the tokens of a head.
-struct DeltaGradWalk {
+/// One warp on its way through the tokens of a head. kNormalized: of queries or keys.
+template <bool kNormalized> struct DeltaGradWalk {
   DeltaWindow window;
-  /// What is known of dx of the last three tokens, the latest last.
-  float after[3][4];
+  /// du of the last three tokens, the latest last; zeros where they are not in the document.
+  float du[3][4];
   float dweight[4][4];
   /// The row of dx that the present token completes: three before it.
   bf16 *dx;
   i64 dxRow;
   float eps;
-  bool normalized;
   /// Rows of dx that this warp has yet to write begin here: those before belong to another warp or are written.
   int first;
 
-  __device__ __forceinline__ void clearAfter() {
+  __device__ __forceinline__ void clearDu() {
 #pragma unroll
     for (int i = 0; i < 3; ++i)
 #pragma unroll
       for (int c = 0; c < 4; ++c)
-        after[i][c] = 0;
+        du[i][c] = 0;
   }
 
   /// Before token t, which takes no part in the gradients of the tokens before it: writes those of them that are below
   /// `limit`.
   __device__ __forceinline__ void finish(int t, int limit) {
 #pragma unroll
-    for (int i = 0; i < 3; ++i)
+    for (int i = 0; i < 3; ++i) {
+      float out[4];
+#pragma unroll
+      for (int c = 0; c < 4; ++c) {
+        out[c] = window.weight[3][c] * du[i][c];
+#pragma unroll
+        for (int k = i + 1; k < 3; ++k)
+          out[c] = fmaf(window.weight[3 - (k - i)][c], du[k][c], out[c]);
+      }
       if (int row = t - 3 + i; row >= first && row < limit)
-        storeFour(dx + i * dxRow, after[i]);
-    clearAfter();
+        storeFour(dx + i * dxRow, out);
+    }
+    clearDu();
     first = t;
   }
   /// Token t begins a document.
@@ -103,146 +99,142 @@ struct DeltaGradWalk {
     window.clear();
   }
 
-  /// The next token. kOwn: it counts for the weight's gradient. `writes`: the row that it completes is this warp's.
-  template <bool kOwn> __device__ __forceinline__ void advance(uint2 rawX, uint2 rawDy, bool writes) {
-    float x[4][4], c[4], s[4], dy[4], squares = 0, product = 0;
+  /// The next kCount tokens. kOwn: they count for the weight's gradient. `writes`: the rows that they complete are this
+  /// warp's.
+  template <bool kOwn, int kCount>
+  __device__ __forceinline__ void advance(const uint2 (&rawX)[kCount], const uint2 (&rawDy)[kCount], bool writes) {
+    float x[3 + kCount][4], c[kCount][4], s[kCount][4], dy[kCount][4];
+    window.push(rawX, x);
 #pragma unroll
-    for (int i = 0; i < 3; ++i)
-#pragma unroll
-      for (int j = 0; j < 4; ++j)
-        x[i][j] = window.before[i][j];
-    unpackFour(rawX, x[3]);
-    unpackFour(rawDy, dy);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      float u = window.convolve(x, 0, i);
-      s[i] = sigmoid(u);
-      c[i] = u * s[i];
-    }
-    if (normalized) {
+    for (int k = 0; k < kCount; ++k) {
+      unpackFour(rawDy[k], dy[k]);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        squares = fmaf(c[i], c[i], squares);
-        product = fmaf(c[i], dy[i], product);
+        float u = window.convolve(x, k, i);
+        s[k][i] = sigmoid(u);
+        c[k][i] = u * s[k][i];
       }
-      warpSums(squares, product);
-      float norm = rsqrtf(squares + eps), projection = product * norm * norm;
-#pragma unroll
-      for (int i = 0; i < 4; ++i)
-        dy[i] = norm * (dy[i] - c[i] * projection);
     }
-    float out[4];
+    if constexpr (kNormalized) {
+      // Of each token the sum of squares, then of products.
+      float sums[2 * kCount] = {};
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      float du = dy[i] * (s[i] + c[i] * (1.0f - s[i]));
-      if constexpr (kOwn) {
+      for (int k = 0; k < kCount; ++k)
 #pragma unroll
-        for (int j = 0; j < 4; ++j)
-          dweight[j][i] = fmaf(du, x[j][i], dweight[j][i]);
+        for (int i = 0; i < 4; ++i) {
+          sums[2 * k] = fmaf(c[k][i], c[k][i], sums[2 * k]);
+          sums[2 * k + 1] = fmaf(c[k][i], dy[k][i], sums[2 * k + 1]);
+        }
+      warpSums(sums);
+#pragma unroll
+      for (int k = 0; k < kCount; ++k) {
+        float norm = approximateInverseRoot(sums[2 * k] + eps), projection = sums[2 * k + 1] * norm * norm;
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+          dy[k][i] = norm * (dy[k][i] - c[k][i] * projection);
       }
-      out[i] = fmaf(window.weight[0][i], du, after[0][i]);
-      after[0][i] = fmaf(window.weight[1][i], du, after[1][i]);
-      after[1][i] = fmaf(window.weight[2][i], du, after[2][i]);
-      after[2][i] = window.weight[3][i] * du;
     }
-    if (writes)
-      storeFour(dx, out);
-    dx += dxRow;
 #pragma unroll
-    for (int i = 0; i < 3; ++i)
+    for (int k = 0; k < kCount; ++k) {
+      float out[4];
 #pragma unroll
-      for (int j = 0; j < 4; ++j)
-        window.before[i][j] = x[i + 1][j];
+      for (int i = 0; i < 4; ++i) {
+        // The oldest first, which makes room for the newest.
+        out[i] = window.weight[3][i] * du[0][i];
+        out[i] = fmaf(window.weight[2][i], du[1][i], out[i]);
+        out[i] = fmaf(window.weight[1][i], du[2][i], out[i]);
+        float now = dy[k][i] * (s[k][i] + c[k][i] * (1.0f - s[k][i]));
+        out[i] = fmaf(window.weight[0][i], now, out[i]);
+        if constexpr (kOwn) {
+#pragma unroll
+          for (int j = 0; j < 4; ++j)
+            dweight[j][i] = fmaf(now, x[k + j][i], dweight[j][i]);
+        }
+        du[0][i] = du[1][i];
+        du[1][i] = du[2][i];
+        du[2][i] = now;
+      }
+      if (writes)
+        storeFour(dx, out);
+      dx += dxRow;
+    }
   }
 };
 
-/// The tokens [begin, end) of one head by one warp; zeros from token `live`.
-__device__ __forceinline__ void deltaGradHead(const GatedDeltaInputsGradParams &p, const DeltaSection &section,
-                                              int begin, int end, int live, DeltaGradWalk &walk) {
-  int lane = threadIdx.x % 32, channel = section.channel + 4 * lane, tokens = segmentTokens(p.in.docs);
-  const HeadTensor &cotangent = section.part == 0 ? p.dq : section.part == 1 ? p.dk : p.dv;
-  i64 xRow = p.in.qkv.row, dyRow = cotangent.row;
-  const bf16 *x = as<const bf16>(p.in.qkv.data) + channel + begin * xRow;
-  const bf16 *dy = headRow<const bf16>(cotangent, begin, section.head) + 4 * lane;
-  bf16 *dx = as<bf16>(p.dqkv.data) + channel;
-  walk.dx = dx + (begin - 3) * p.dqkv.row;
+/// Tokens [begin, live) of head `index`, none of them in the tail, by one warp; its sums for conv_weight to sums[128],
+/// a channel's four taps side by side.
+template <bool kNormalized>
+__device__ __forceinline__ void deltaGradHead(const GatedDeltaInputsGradParams &p, int index,
+                                              const DeltaSection &section, int begin, int live, int warp,
+                                              Barrier *barriers, float4 *sums) {
+  constexpr int kStep = 4;
+  int lane = threadIdx.x % 32, channel = section.channel + 4 * lane;
+  HeadStages<2, kDeltaInputGradStages> stages(barriers, warp);
+  const HeadSource sources[2] = {{&p.qkvMap, index}, {&p.cotangentMaps[section.part], section.head}};
+  // The last begins after the warp's tokens.
+  int groups = (live - begin + kHeadGroup - 1) / kHeadGroup + 1;
+  auto fetch = [&](int group) {
+    if (group < groups && lane == 0)
+      stages.fetch(group, sources, begin + group * kHeadGroup);
+  };
+#pragma unroll
+  for (int group = 0; group < kDeltaInputGradStages; ++group)
+    fetch(group);
+  __syncwarp();
+  DeltaSpan span = deltaSpan<kDeltaInputWarpGradTokens>(p.in.docs, begin);
+  DeltaGradWalk<kNormalized> walk;
+  walk.window.load(p.in, channel, begin, span);
   walk.dxRow = p.dqkv.row;
+  walk.dx = as<bf16>(p.dqkv.data) + channel + (begin - 3) * walk.dxRow;
   walk.eps = p.in.eps;
-  walk.normalized = section.part < 2;
   walk.first = begin;
-  walk.clearAfter();
+  walk.clearDu();
 #pragma unroll
   for (int j = 0; j < 4; ++j)
 #pragma unroll
     for (int i = 0; i < 4; ++i)
       walk.dweight[j][i] = 0;
-
-  if (begin < live) {
-    // The next four tokens, where there are so many: each is loaded again as soon as it is taken.
-    uint2 nextX[4], nextDy[4];
-    const bf16 *aheadX = x, *aheadDy = dy;
-    auto load = [&](int i) {
-      nextX[i] = loadFour(aheadX);
-      nextDy[i] = loadFour(aheadDy);
-      aheadX += xRow, aheadDy += dyRow;
-    };
-    auto loadGroup = [&](int t) {
-      if (t + 4 > live)
-        return;
-#pragma unroll
-      for (int i = 0; i < 4; ++i)
-        load(i);
-    };
-    loadGroup(begin);
-    unsigned long long starts = documentStarts(p.in.docs, begin, live);
-    walk.window.load(p.in, channel, x - begin * xRow, begin, starts & 1);
-    for (int t = begin; t < live; t += 4, starts >>= 4) {
-      if (t + 4 <= live && (starts & 15) == 0 && t - 3 >= walk.first) {
-        bool more = t + 8 <= live;
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          uint2 rawX = nextX[i], rawDy = nextDy[i];
-          if (more)
-            load(i);
-          walk.advance<true>(rawX, rawDy, true);
-        }
-        continue;
-      }
-      int count = min(4, live - t);
 #pragma unroll 1
-      for (int i = 0; i < count; ++i) {
-        if (starts >> i & 1)
-          walk.start(t + i);
-        i64 row = t + i - begin;
-        walk.advance<true>(loadFour(x + row * xRow), loadFour(dy + row * dyRow), t + i - 3 >= walk.first);
-      }
-      loadGroup(t + 4);
-    }
-    // The tokens after the last that are still in its document: their cotangents belong to rows of this warp too.
-    uint2 rawX[3], rawDy[3];
-    int inDocument = 0;
+  for (int group = 0; group < groups - 1; ++group) {
+    stages.wait(group);
+#pragma unroll 1
+    for (int first = 0; first < kHeadGroup; first += kStep, span.starts >>= kStep) {
+      int t = begin + group * kHeadGroup + first, count = min(kStep, live - t);
+      if (count == kStep && (span.starts & ((1 << kStep) - 1)) == 0 && t - 3 >= walk.first) {
+        uint2 x[kStep], dy[kStep];
 #pragma unroll
-    for (int i = 0; i < 3; ++i) {
-      int token = live + i;
-      if (token >= tokens)
+        for (int k = 0; k < kStep; ++k)
+          x[k] = stages.take(group, 0, first + k), dy[k] = stages.take(group, 1, first + k);
+        walk.template advance<true>(x, dy, true);
         continue;
-      rawX[i] = loadFour(x + (token - begin) * xRow);
-      rawDy[i] = loadFour(dy + (token - begin) * dyRow);
-      inDocument += documentOf(p.in.docs, token) == documentOf(p.in.docs, live - 1);
+      }
+#pragma unroll 1
+      for (int k = 0; k < count; ++k) {
+        if (span.starts >> k & 1)
+          walk.start(t + k);
+        uint2 x[1] = {stages.take(group, 0, first + k)}, dy[1] = {stages.take(group, 1, first + k)};
+        walk.template advance<true>(x, dy, t + k - 3 >= walk.first);
+      }
     }
-#pragma unroll
-    for (int i = 0; i < 3; ++i)
-      if (i < inDocument)
-        walk.advance<false>(rawX[i], rawDy[i], live + i - 3 >= walk.first);
-    int t = live + inDocument;
-    walk.finish(t, live);
+    __syncwarp();
+    fetch(group + kDeltaInputGradStages);
   }
-  for (int t = max(begin, live); t < end; ++t)
-    *reinterpret_cast<uint2 *>(dx + t * p.dqkv.row) = make_uint2(0, 0);
+  // The tokens after the last that are still in its document: their cotangents belong to rows of this warp too.
+  stages.wait(groups - 1);
+  int after = live == begin + kDeltaInputWarpGradTokens ? span.after : 0;
+#pragma unroll 1
+  for (int k = 0; k < after; ++k) {
+    uint2 x[1] = {stages.take(groups - 1, 0, k)}, dy[1] = {stages.take(groups - 1, 1, k)};
+    walk.template advance<false>(x, dy, live + k - 3 >= walk.first);
+  }
+  walk.finish(live + after, live);
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    sums[4 * lane + i] = make_float4(walk.dweight[0][i], walk.dweight[1][i], walk.dweight[2][i], walk.dweight[3][i]);
 }
 
 /// Grid: heads, and one block for every 32 heads of the gates, along x; 256 tokens along y.
-__global__ void __launch_bounds__(kDeltaInputThreads, 4)
+__global__ void __launch_bounds__(kDeltaInputThreads, 3)
     gatedDeltaInputsGradWide(const __grid_constant__ GatedDeltaInputsGradParams p) {
   int blockBegin = blockIdx.y * kDeltaInputGradTokens, tokens = segmentTokens(p.in.docs);
   int heads = deltaHeads(p.in), index = blockIdx.x;
@@ -253,17 +245,22 @@ __global__ void __launch_bounds__(kDeltaInputThreads, 4)
     return deltaGatesGrad<bf16>(p, (index - heads) * 32, blockBegin, end, min(end, tokens), line + 4 * channels);
   }
   DeltaSection section = deltaSection(p.in, index);
-  int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  int warp = warpIndex(), lane = threadIdx.x % 32;
   int begin = blockBegin + warp * kDeltaInputWarpGradTokens, end = min(begin + kDeltaInputWarpGradTokens, p.in.tokens);
-  DeltaGradWalk walk;
-  deltaGradHead(p, section, begin, end, min(end, tokens), walk);
-
-  // A channel's four taps side by side, as in conv_weight.
+  int live = min(end, tokens);
+  __shared__ Barrier barriers[kDeltaInputWarps][kDeltaInputGradStages];
   __shared__ float4 shared[kDeltaInputWarps][128];
+  if (begin >= live) {
 #pragma unroll
-  for (int i = 0; i < 4; ++i)
-    shared[warp][4 * lane + i] =
-        make_float4(walk.dweight[0][i], walk.dweight[1][i], walk.dweight[2][i], walk.dweight[3][i]);
+    for (int i = 0; i < 4; ++i)
+      shared[warp][4 * lane + i] = make_float4(0, 0, 0, 0);
+  } else if (section.part < 2) {
+    deltaGradHead<true>(p, index, section, begin, live, warp, barriers[warp], shared[warp]);
+  } else {
+    deltaGradHead<false>(p, index, section, begin, live, warp, barriers[warp], shared[warp]);
+  }
+  for (int t = max(begin, live); t < end; ++t)
+    *reinterpret_cast<uint2 *>(as<bf16>(p.dqkv.data) + t * p.dqkv.row + section.channel + 4 * lane) = make_uint2(0, 0);
   __syncthreads();
   float4 sum = shared[0][threadIdx.x];
 #pragma unroll

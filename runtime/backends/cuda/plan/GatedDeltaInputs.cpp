@@ -33,36 +33,49 @@ device::DeltaInputs inputsOf(const Call &call, const Tensor &q, const Tensor &v)
 int heads(const device::DeltaInputs &in) { return 2 * in.keyHeads + in.valueHeads; }
 int channels(const device::DeltaInputs &in) { return 2 * in.keyHeads * in.dk + in.valueHeads * in.dv; }
 
-/// Whether rows start on 8 bytes: what a lane of the functions for wide heads takes of one.
-bool hasHalfVectors(std::initializer_list<const Tensor *> tensors) {
-  for (const Tensor *tensor : tensors) {
-    const TensorShape &shape = tensor->shape;
-    if (tensor->data % 8 != 0)
-      return false;
-    for (int axis = 0; axis + 1 < shape.rank; ++axis)
-      if (shape.dims[axis] > 1 && shape.strides[axis] % 4 != 0)
-        return false;
-  }
-  return true;
+/// Whether the functions for wide heads take these widths and tensors, `heads` being those that have heads of channels.
+/// All of the published sizes have them; others take the general ones.
+bool isWide(const Call &call, const device::DeltaInputs &in, std::initializer_list<const Tensor *> heads) {
+  const Tensor &weight = call.args[4];
+  bool wide = call.args[1].shape.dtype == DType::BF16 && in.dk == device::kHeadWidth && in.dv == device::kHeadWidth &&
+              in.taps == 4 && isDense(weight.shape) && weight.data % 8 == 0;
+  for (const Tensor *tensor : heads)
+    wide = wide && hasVectors(*tensor);
+  return wide;
 }
 
-/// Whether the functions for wide heads take these widths. All of the published sizes have them; others take the
-/// general ones.
-bool isWide(const Call &call, const device::DeltaInputs &in, std::initializer_list<const Tensor *> tensors) {
-  return call.args[1].shape.dtype == DType::BF16 && in.dk == 128 && in.dv == 128 && in.taps == 4 &&
-         hasHalfVectors(tensors);
+/// [T, heads, 128], or [T, C] as heads of 128 channels.
+TensorMapSpec headMap(const Tensor &tensor, size_t offset) {
+  bool flat = tensor.shape.rank == 2;
+  TensorMapSpec map;
+  map.paramOffset = static_cast<uint32_t>(offset);
+  map.base = tensor.data;
+  map.rank = 3;
+  map.dims = {device::kHeadWidth, static_cast<uint64_t>(flat ? tensor.dim(1) / device::kHeadWidth : tensor.dim(1)),
+              static_cast<uint64_t>(tensor.dim(0))};
+  // The stride of a dimension of 1 says nothing, but must still be a possible one.
+  constexpr uint64_t kHeadBytes = device::kHeadWidth * 2;
+  auto bytes = [&](int axis) {
+    return tensor.dim(axis) > 1 ? static_cast<uint64_t>(tensor.stride(axis)) * 2 : kHeadBytes;
+  };
+  map.strides = {flat ? kHeadBytes : bytes(1), bytes(0)};
+  map.box = {device::kHeadWidth, 1, device::kHeadGroup};
+  return map;
 }
 
 } // namespace
 
 Status planGatedDeltaInputs(const Call &call, KernelPlan &plan) {
-  const Tensor &qkv = call.args[1], &weight = call.args[4], &q = call.args[7], &k = call.args[8], &v = call.args[9];
-  device::GatedDeltaInputsParams params{
-      inputsOf(call, q, v), headsOf(q), headsOf(k), headsOf(v), headsOf(call.args[10]), headsOf(call.args[11])};
+  const Tensor &qkv = call.args[1], &q = call.args[7], &k = call.args[8], &v = call.args[9];
+  using Params = device::GatedDeltaInputsParams;
+  Params params{
+      {}, inputsOf(call, q, v), headsOf(q), headsOf(k), headsOf(v), headsOf(call.args[10]), headsOf(call.args[11])};
   uint32_t headBlocks = ceilDiv(heads(params.in), device::kDeltaInputWarps);
   uint32_t tokenBlocks = ceilDiv(params.in.tokens, device::kDeltaInputTokens);
-  if (isWide(call, params.in, {&qkv, &weight, &q, &k, &v})) {
-    plan.launch("GatedDeltaInputs.cuh", "gatedDeltaInputsWide", {headBlocks + 1, tokenBlocks}, {kThreads}, 0, params);
+  if (isWide(call, params.in, {&qkv, &q, &k, &v})) {
+    plan.launch("GatedDeltaInputs.cuh", "gatedDeltaInputsWide", {headBlocks + 1, tokenBlocks}, {kThreads},
+                device::kDeltaInputBytes, params)
+        .map(headMap(qkv, offsetof(Params, qkvMap)));
     return Status();
   }
   DType md = qkv.shape.dtype;
@@ -79,28 +92,36 @@ Status planGatedDeltaInputsGrad(const Call &call, KernelPlan &plan) {
   for (int arg : {kDConvWeight, kDALog, kDDtBias})
     if (!isDense(call.args[static_cast<size_t>(arg)].shape))
       return unsupported(call, arg, 0, "of a tensor without gaps");
-  device::GatedDeltaInputsGradParams params{inputsOf(call, dq, dv),
-                                            headsOf(dq),
-                                            headsOf(dk),
-                                            headsOf(dv),
-                                            headsOf(call.args[kDG]),
-                                            headsOf(dbeta),
-                                            headsOf(dqkv),
-                                            headsOf(call.args[kDB]),
-                                            headsOf(call.args[kDA]),
-                                            0,
-                                            0,
-                                            0,
-                                            int32(byteSize(dbeta.shape.dtype))};
+  using Params = device::GatedDeltaInputsGradParams;
+  Params params{{},
+                {},
+                inputsOf(call, dq, dv),
+                headsOf(dq),
+                headsOf(dk),
+                headsOf(dv),
+                headsOf(call.args[kDG]),
+                headsOf(dbeta),
+                headsOf(dqkv),
+                headsOf(call.args[kDB]),
+                headsOf(call.args[kDA]),
+                0,
+                0,
+                0,
+                int32(byteSize(dbeta.shape.dtype))};
   const device::DeltaInputs &in = params.in;
   int64_t weights = int64_t{channels(in)} * in.taps, line = weights + 2 * in.valueHeads;
   uint32_t blocks = ceilDiv(in.tokens, device::kDeltaInputGradTokens), gateBlocks = ceilDiv(in.valueHeads, 32);
   // Lines start on 16 bytes.
   params.line = (line + 3) / 4 * 4;
   params.lines = plan.workspace(params.line * blocks * 4);
-  if (isWide(call, in, {&qkv, &call.args[kConvWeight], &dq, &dk, &dv, &dqkv})) {
+  if (isWide(call, in, {&qkv, &dq, &dk, &dv, &dqkv})) {
     plan.launch("GatedDeltaInputsGrad.cuh", "gatedDeltaInputsGradWide",
-                {static_cast<uint32_t>(heads(in)) + gateBlocks, blocks}, {kThreads}, 0, params);
+                {static_cast<uint32_t>(heads(in)) + gateBlocks, blocks}, {kThreads}, device::kDeltaInputGradBytes,
+                params)
+        .map(headMap(qkv, offsetof(Params, qkvMap)))
+        .map(headMap(dq, offsetof(Params, cotangentMaps[0])))
+        .map(headMap(dk, offsetof(Params, cotangentMaps[1])))
+        .map(headMap(dv, offsetof(Params, cotangentMaps[2])));
   } else {
     DType md = qkv.shape.dtype;
     params.du = plan.workspace(int64_t{channels(in)} * in.tokens * 4);
