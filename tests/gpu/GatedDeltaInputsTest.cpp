@@ -191,6 +191,21 @@ TEST_F(GatedDeltaInputsOnGpu, WideHeadsOffSixteenBytes) {
   expectAgreement(shortRow(), {1, 2, 128, 128, 4}, kTypes[1], 4);
 }
 
+// The taps of a channel apart from those of the next.
+TEST_F(GatedDeltaInputsOnGpu, WideHeadsWithGapsBetweenTaps) {
+  Arguments stored = makeArguments(shortRow(), {1, 2, 128, 128, 4}, kTypes[1], 8, random);
+  HostTensor weight(B, {512, 1, 4}, 4);
+  weight.fill(stored.weight.values());
+  stored.weight = weight;
+  Arguments exact = inF32(stored);
+  exact.forward().run();
+  std::vector<HostTensor> got = runOnDevice(stored.forward());
+  check(got[7], exact.q, "q");
+  check(got[9], exact.v, "v");
+  exact.backward({}).run();
+  check(runOnDevice(stored.backward({}))[12], exact.dqkv, "dqkv");
+}
+
 // Documents shorter than the window, at every place of a warp's 64 tokens.
 TEST_F(GatedDeltaInputsOnGpu, ShortDocuments) {
   for (int64_t length : {1, 2, 3, 4, 5}) {
