@@ -42,15 +42,12 @@ StatusOr<const Nvrtc *> Nvrtc::open() {
     Functions functions;
     Nvrtc nvrtc;
     Status status;
+
+    Opened() : status(functions.load()) { nvrtc.functions_ = &functions; }
   };
-  static Opened opened = [] {
-    Opened o;
-    o.status = o.functions.load();
-    return o;
-  }();
+  static const Opened opened;
   if (!opened.status.ok())
     return opened.status;
-  opened.nvrtc.functions_ = &opened.functions;
   return &opened.nvrtc;
 }
 
@@ -109,7 +106,8 @@ StatusOr<Cubin> Nvrtc::compile(std::span<const SourceFile> files, const std::str
     return error(StatusCode::Unsupported, "NVRTC: {}: no machine code for {}: {}", expression, architecture,
                  f.nvrtcGetErrorString(result));
   cubin.image.resize(size);
-  f.nvrtcGetCUBIN(program, reinterpret_cast<char *>(cubin.image.data()));
+  if (int result = f.nvrtcGetCUBIN(program, reinterpret_cast<char *>(cubin.image.data())))
+    return error(StatusCode::Unsupported, "NVRTC: {}: {}", expression, f.nvrtcGetErrorString(result));
   return cubin;
 }
 

@@ -36,9 +36,9 @@ public:
   /// "13.0".
   std::string version() const;
 
-  /// Compiles `expression` ("qrt::device::swiglu<bf16>"), which the file `source` of `files` defines, for an
-  /// architecture
-  /// ("sm_90a"). Files include one another by name. InvalidData with the compiler's messages if it does not compile.
+  /// Compiles `expression` ("qrt::device::swiglu<bf16>"), a function that the source text `main` or a file it includes
+  /// defines, for an architecture ("sm_90a"). `files` are what can be included, by name. InvalidData with the
+  /// compiler's messages if it does not compile. Threads may compile at once.
   StatusOr<Cubin> compile(std::span<const SourceFile> files, const std::string &main, const std::string &expression,
                           std::string_view architecture) const;
 

@@ -18,8 +18,9 @@ struct DriverFunctions {
 
 class Driver {
 public:
-  /// The oldest driver whose functions are all there: that of the CUDA version whose header this was built with.
-  static constexpr int kVersion = CUDA_VERSION;
+  /// The oldest driver that will do: the first of the major version of CUDA whose header this was built with. A
+  /// function that it should lack all the same is named when it is opened.
+  static constexpr int kVersion = CUDA_VERSION / 1000 * 1000;
 
   /// Opened and initialized on first use, then shared. Unsupported where there is no driver, one older than kVersion
   /// (naming both versions), or no GPU.
