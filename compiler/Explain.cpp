@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/Explain.h"
 
+#include "compiler/ExplainText.h"
 #include "compiler/Kernels.h"
 #include "compiler/Pipeline.h"
 #include "compiler/Report.h"
@@ -24,12 +25,7 @@ using namespace mlir;
 namespace qcc {
 namespace {
 
-constexpr int kOpWidth = 28, kPlaceWidth = 28, kLineWidth = 112;
-
-StringRef withoutDialect(StringRef op) {
-  op.consume_front("qt.");
-  return op;
-}
+constexpr int kOpWidth = 28, kPlaceWidth = 28;
 
 std::vector<std::string> textsOf(const remark::detail::Remark::Arg &arg) {
   std::vector<std::string> texts;
@@ -182,69 +178,6 @@ std::string describe(const Explanation::Formed &note) {
     out << member;
   });
   out << "]";
-  return text;
-}
-
-/// Prints words, breaking long lines; those after the first are indented by `indent`.
-void printWrapped(llvm::raw_ostream &out, StringRef text, int column, int indent) {
-  SmallVector<StringRef> words;
-  text.split(words, ' ', -1, /*KeepEmpty=*/false);
-  bool first = true;
-  for (StringRef word : words) {
-    int length = static_cast<int>(word.size());
-    if (!first && column + 1 + length > kLineWidth) {
-      out << "\n" << std::string(indent, ' ');
-      column = indent;
-    } else if (!first) {
-      out << ' ';
-      ++column;
-    }
-    out << word;
-    column += length;
-    first = false;
-  }
-  out << "\n";
-}
-
-/// "layers 0-2, 4, lm_head": units of scopes, those of a series by their numbers in ranges.
-std::string nameUnits(ArrayRef<StringRef> units) {
-  if (units.size() == 1)
-    return (units.front().empty() ? "without a scope" : units.front()).str();
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  StringRef series;
-  for (size_t i = 0; i < units.size();) {
-    ScopeParts first = splitScope(units[i++]);
-    out << (i > 1 ? ", " : "");
-    if (!first.number) {
-      out << first.unit;
-      series = {};
-      continue;
-    }
-    unsigned to = *first.number;
-    while (i < units.size() && splitScope(units[i]).series == first.series && splitScope(units[i]).number == to + 1) {
-      ++to;
-      ++i;
-    }
-    if (first.series != series)
-      out << first.series << ' ';
-    out << *first.number;
-    if (to > *first.number)
-      out << '-' << to;
-    series = first.series;
-  }
-  return text;
-}
-
-/// Three digits that say something: "0.00934", "9.34", "934"; a dash for nothing.
-std::string printAmount(double amount) {
-  if (amount == 0)
-    return "-";
-  if (amount < 5e-7)
-    return "<0.000001";
-  int digits = std::clamp(2 - static_cast<int>(std::floor(std::log10(amount))), 0, 6);
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%.*f", digits, amount);
   return text;
 }
 

@@ -141,11 +141,23 @@ def VerifyFused : Pass<"verify-fused", "mlir::ModuleOp"> {
 // remat
 //===----------------------------------------------------------------------===//
 
+def TargetOption : Option<"targetKind", "target", "qt::Target", "qt::Target::Cpu", "what runs the programs",
+  "llvm::cl::values(clEnumValN(qt::Target::Cpu, \"cpu\", \"processors\"), clEnumValN(qt::Target::Sm90a, \"sm_90a\", \"GPUs of compute capability 9.0\"))">;
+def DisableKernelOption : Option<"disableKernel", "disable-kernel", "std::string", "\"\"", "a kernel that the target is to be taken not to have">;
+
 def Remat : Pass<"remat", "mlir::ModuleOp"> {
-  let summary = "backward passes compute cheap activations again instead of keeping them";
+  let summary = "backward passes compute activations again instead of keeping them";
+  let description = [{
+    Under a budget each entry function with a backward pass is searched for the ops whose second run frees the most bytes for a predicted second, until state,
+    transient memory, batch and what the device takes beside them are within it. That holds for a run of one micro-batch a step; @accumulate keeps to the budget too where
+    that can be, and else to the transient memory that @step may take.
+  }];
   let options = [Option<"policy", "policy", "qt::RematPolicy", "qt::RematPolicy::None", "what is computed again",
     "llvm::cl::values(clEnumValN(qt::RematPolicy::None, \"none\", \"nothing\"), "
-    "clEnumValN(qt::RematPolicy::MemoryBound, \"memory-bound\", \"outputs of norms, convolutions, gates and SwiGLU\"))">];
+    "clEnumValN(qt::RematPolicy::MemoryBound, \"memory-bound\", \"outputs of norms, convolutions, gates and SwiGLU\"), "
+    "clEnumValN(qt::RematPolicy::Budget, \"budget\", \"what `memory` needs\"))">,
+    Option<"memory", "memory", "int64_t", "0", "of the policy `budget`: bytes of the device's memory">,
+    TargetOption, DisableKernelOption];
 }
 
 def VerifyRemat : Pass<"verify-remat", "mlir::ModuleOp"> {
@@ -164,9 +176,7 @@ def LowerToStep : Pass<"lower-to-step", "mlir::ModuleOp"> {
     (@apply among them) and symbols stay.
   }];
   let options = [
-    Option<"targetKind", "target", "qt::Target", "qt::Target::Cpu", "what runs the programs",
-      "llvm::cl::values(clEnumValN(qt::Target::Cpu, \"cpu\", \"processors\"), clEnumValN(qt::Target::Sm90a, \"sm_90a\", \"GPUs of compute capability 9.0\"))">,
-    Option<"disableKernel", "disable-kernel", "std::string", "\"\"", "a kernel that the target is to be taken not to have">];
+    TargetOption, DisableKernelOption];
   let dependentDialects = ["::step::StepDialect"];
 }
 

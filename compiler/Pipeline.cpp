@@ -32,7 +32,8 @@ static qrt::Status parseChoice(const std::string &text, const char *option,
 qrt::Status parseChoices(const std::string &states, const std::string &remat, const std::string &target,
                          PipelineOptions &options) {
   QRT_RETURN_IF_ERROR(parseChoice(states, "--states", &qt::symbolizeStateFormat, "f32 or bf16", options.states));
-  QRT_RETURN_IF_ERROR(parseChoice(remat, "--remat", &qt::symbolizeRematPolicy, "none or memory-bound", options.remat));
+  QRT_RETURN_IF_ERROR(parseChoice(remat, "--remat", &qt::symbolizeRematPolicy, "none, memory-bound or budget",
+                                  options.remat));
   return parseChoice(target, "--target", &qt::symbolizeTarget, "cpu or sm_90a", options.target);
 }
 
@@ -129,7 +130,18 @@ static LogicalResult addPhase(OpPassManager &passes, ModuleOp module, Phase phas
     break;
   case Phase::Remat: {
     RematOptions remat;
-    remat.policy = choose<qt::RematPolicyAttr>(module, qt::kRematAttr, options.remat, qt::RematPolicy::None);
+    remat.policy = choose<qt::RematPolicyAttr>(module, qt::kRematAttr, options.remat,
+                                               options.memory ? qt::RematPolicy::Budget : qt::RematPolicy::None);
+    if (remat.policy == qt::RematPolicy::Budget) {
+      auto recorded = module->getAttrOfType<IntegerAttr>(qt::kMemoryAttr);
+      if (!recorded && !options.memory)
+        return module.emitError() << "--remat=budget: expected a budget, --memory";
+      remat.memory = recorded ? recorded.getInt() : *options.memory;
+      module->setAttr(qt::kMemoryAttr, IntegerAttr::get(IntegerType::get(module.getContext(), 64), remat.memory));
+      // What a kernel needs, and how long it takes, is the target's.
+      remat.targetKind = choose<qt::TargetAttr>(module, qt::kTargetAttr, options.target, qt::Target::Cpu);
+      remat.disableKernel = options.disabledKernel;
+    }
     passes.addPass(createRemat(remat));
     break;
   }
@@ -169,6 +181,10 @@ static LogicalResult checkRecorded(ModuleOp module, Phase reached, const Pipelin
       failed(checkChoice<qt::RematPolicyAttr>(module, qt::kRematAttr, "remat", options.remat)) ||
       failed(checkChoice<qt::TargetAttr>(module, qt::kTargetAttr, "target", options.target)))
     return failure();
+  auto memory = module->getAttrOfType<IntegerAttr>(qt::kMemoryAttr);
+  if (memory && options.memory && memory.getInt() != *options.memory)
+    return module.emitError() << "the module was compiled with --memory=" << memory.getInt()
+                              << ", which cannot become " << *options.memory;
   if (reached >= Phase::Planned && !options.disabledKernel.empty())
     return module.emitError() << "the kernels of a planned module are chosen already: --disable-kernel="
                               << options.disabledKernel << " comes too late";

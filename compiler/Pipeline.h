@@ -24,7 +24,8 @@ using qt::Phase;
 /// is an error.
 struct PipelineOptions {
   std::optional<qt::StateFormat> states; // default: f32
-  std::optional<qt::RematPolicy> remat;  // default: none
+  std::optional<qt::RematPolicy> remat;  // default: budget where `memory` is given, else none
+  std::optional<int64_t> memory;         // bytes of the device's memory: of the policy budget alone
   std::optional<qt::Target> target;      // default: cpu
   /// Needed unless the module is `bucketed` or later.
   std::vector<qrt::BucketShape> buckets;

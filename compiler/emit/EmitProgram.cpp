@@ -121,6 +121,8 @@ private:
     target_ = target ? target.getValue() : qt::Target::Cpu;
     program_.target = qt::stringifyTarget(target_).str();
     // The choices that shape the programs: a further bucket is built with the same.
+    if (auto memory = module_->getAttrOfType<IntegerAttr>(qt::kMemoryAttr))
+      program_.options.push_back("memory=" + std::to_string(memory.getInt()));
     if (auto remat = module_->getAttrOfType<qt::RematPolicyAttr>(qt::kRematAttr))
       program_.options.push_back(("remat=" + stringifyEnum(remat.getValue())).str());
     if (auto states = module_->getAttrOfType<qt::StateFormatAttr>(qt::kStatesAttr))

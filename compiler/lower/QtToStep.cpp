@@ -103,11 +103,10 @@ private:
       break;
     }
     case InstructionKind::Gemm: {
-      // y = x W^T; dx = dy W; dW = dy^T x.
       UnitAttr yes = builder_.getUnitAttr(), no;
-      written = step::GemmOp::create(
-          builder_, loc, values[0], values[1], values[2], isa<qt::LinearWeightGradOp>(instruction.op) ? yes : no,
-          isa<qt::LinearOp>(instruction.op) ? yes : no, effects[0] == step::Effect::InOut ? yes : no);
+      auto [transposeA, transposeB] = transposed(instruction.op);
+      written = step::GemmOp::create(builder_, loc, values[0], values[1], values[2], transposeA ? yes : no,
+                                     transposeB ? yes : no, effects[0] == step::Effect::InOut ? yes : no);
       break;
     }
     case InstructionKind::Copy:

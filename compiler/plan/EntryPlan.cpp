@@ -371,34 +371,17 @@ LogicalResult EntryPlanner::visitKernel(qt::KernelBackedOpInterface op) {
 
 /// Adds the instruction, with memory for what the target's kernel needs besides its arguments.
 LogicalResult EntryPlanner::addWorkspace(qt::KernelBackedOpInterface op, ArrayRef<PlannedAccess> accesses) {
-  KernelCall call;
-  call.kernel = op.getKernel();
-  call.bucket = qt::bucketOf(function_).value_or(qrt::BucketShape());
-  op.getKernelParams(call.params);
-  for (const PlannedAccess &access : accesses) {
-    call.effects.push_back(step::argEffect(access.effect));
-    call.shapes.emplace_back();
-    call.offsets.push_back(0);
-    if (!access.view)
-      continue;
-    MemRefType type = plan_.buffers[access.view->buffer].type;
-    qrt::TensorShape &shape = call.shapes.back().emplace();
-    shape.dtype = qt::elementDType(type.getElementType());
-    shape.rank = static_cast<int>(access.view->shape.size());
-    llvm::copy(access.view->shape, shape.dims);
-    llvm::copy(access.view->strides, shape.strides);
-    call.offsets.back() = access.view->offset * qrt::byteSize(shape.dtype);
-  }
-  FailureOr<CallNeeds> needs = planCall_(op, call);
+  add(InstructionKind::Kernel, op, accesses);
+  PlannedInstruction &instruction = plan_.instructions.back();
+  FailureOr<CallNeeds> needs = planCall_(op, callOf(plan_, instruction));
   if (failed(needs))
     return failure();
   for (int arg : needs->unread)
     plan_.unread.push_back({op, qt::kernelArguments(op)[arg].read});
-  add(InstructionKind::Kernel, op, accesses);
   if (needs->workspaceBytes > 0) {
     auto type = MemRefType::get({(needs->workspaceBytes + 3) / 4}, Float32Type::get(op->getContext()));
-    plan_.instructions.back().accesses.push_back({newTransient(type), step::Effect::Write});
-    plan_.instructions.back().hasWorkspace = true;
+    instruction.accesses.push_back({newTransient(type), step::Effect::Write});
+    instruction.hasWorkspace = true;
   }
   return success();
 }
@@ -570,6 +553,37 @@ FailureOr<EntryPlan> EntryPlanner::run() {
 }
 
 } // namespace
+
+qrt::TensorShape shapeOf(const EntryPlan &plan, const BufferView &view) {
+  qrt::TensorShape shape;
+  shape.dtype = qt::elementDType(plan.buffers[view.buffer].type.getElementType());
+  shape.rank = static_cast<int>(view.shape.size());
+  llvm::copy(view.shape, shape.dims);
+  llvm::copy(view.strides, shape.strides);
+  return shape;
+}
+
+KernelCall callOf(const EntryPlan &plan, const PlannedInstruction &instruction) {
+  auto op = cast<qt::KernelBackedOpInterface>(instruction.op);
+  KernelCall call;
+  call.kernel = op.getKernel();
+  call.bucket = qt::bucketOf(op->getParentOfType<func::FuncOp>()).value_or(qrt::BucketShape());
+  op.getKernelParams(call.params);
+  for (const PlannedAccess &access : ArrayRef(instruction.accesses).drop_back(instruction.hasWorkspace)) {
+    call.effects.push_back(step::argEffect(access.effect));
+    call.shapes.emplace_back();
+    call.offsets.push_back(0);
+    if (!access.view)
+      continue;
+    qrt::TensorShape &shape = call.shapes.back().emplace(shapeOf(plan, *access.view));
+    call.offsets.back() = access.view->offset * qrt::byteSize(shape.dtype);
+  }
+  return call;
+}
+
+std::pair<bool, bool> transposed(Operation *product) {
+  return {isa<qt::LinearWeightGradOp>(product), isa<qt::LinearOp>(product)};
+}
 
 FailureOr<EntryPlan> planEntry(func::FuncOp function, const StateLayout &layout, PlanCall planCall) {
   return EntryPlanner(function, layout, planCall).run();

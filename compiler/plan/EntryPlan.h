@@ -84,6 +84,15 @@ struct EntryPlan {
 /// diagnoses calls that the target cannot do.
 mlir::FailureOr<EntryPlan> planEntry(mlir::func::FuncOp function, const StateLayout &layout, PlanCall planCall);
 
+/// The tensor that a view of a plan's buffer is.
+qrt::TensorShape shapeOf(const EntryPlan &plan, const BufferView &view);
+
+/// A kernel's instruction as a call, its workspace aside.
+KernelCall callOf(const EntryPlan &plan, const PlannedInstruction &instruction);
+
+/// Whether a matrix product reads its first and its second operand transposed: y = x W^T, dx = dy W, dW = dy^T x.
+std::pair<bool, bool> transposed(mlir::Operation *product);
+
 /// Places the transient buffers of a plan in one arena.
 mlir::LogicalResult placeBuffers(mlir::func::FuncOp function, EntryPlan &plan);
 

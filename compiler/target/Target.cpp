@@ -4,6 +4,7 @@
 #include "compiler/Kernels.h"
 #include "compiler/Scope.h"
 #include "runtime/base/Digits.h"
+#include "runtime/program/Memory.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -82,6 +83,11 @@ FailureOr<CallNeeds> planCall(Operation *op, const KernelCall &call, const Targe
   if (failed(plan))
     return failure();
   return CallNeeds{plan->workspaceBytes(), SmallVector<int>(ArrayRef<int>(plan->ignored()))};
+}
+
+int64_t overheadBytes(const Target &target) {
+  constexpr int64_t kMostCode = int64_t{16} << 20;
+  return qrt::deviceOverhead(target.name(), kMostCode).total();
 }
 
 FailureOr<qrt::cuda::KernelPlan> planOnGpu(Operation *op, const KernelCall &call, const Target &target) {

@@ -51,6 +51,7 @@ constexpr llvm::StringLiteral kResultAttr = "qt.result";
 constexpr llvm::StringLiteral kPhaseAttr = "qt.phase";
 constexpr llvm::StringLiteral kStatesAttr = "qt.states";
 constexpr llvm::StringLiteral kRematAttr = "qt.remat";
+constexpr llvm::StringLiteral kMemoryAttr = "qt.memory"; ///< bytes of device memory: what #qt.remat<budget> keeps to
 constexpr llvm::StringLiteral kTargetAttr = "qt.target";
 constexpr llvm::StringLiteral kModelConfigAttr = "qt.model_config";
 constexpr llvm::StringLiteral kVocabularyAttr = "qt.vocabulary";

@@ -17,6 +17,11 @@ LogicalResult QtDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     return op->emitOpError("expected ") << name << " to be a unit attribute, got " << attribute.getValue();
   if (name == kPhaseAttr && !isa<PhaseAttr>(attribute.getValue()))
     return op->emitOpError("expected ") << name << " to be a #qt.phase, got " << attribute.getValue();
+  if (name == kMemoryAttr) {
+    auto bytes = dyn_cast<IntegerAttr>(attribute.getValue());
+    if (!bytes || !bytes.getType().isSignlessInteger(64) || bytes.getInt() <= 0)
+      return op->emitOpError("expected ") << name << " to be a positive i64, got " << attribute.getValue();
+  }
   if (name == kOtherTensorsAttr) {
     auto prefixes = dyn_cast<ArrayAttr>(attribute.getValue());
     if (!prefixes || !llvm::all_of(prefixes, [](Attribute prefix) {

@@ -92,7 +92,8 @@ def Qt_TargetAttr : Qt_EnumAttr<Qt_Target, "target">;
 
 def Qt_RematPolicy : Qt_Enum<"RematPolicy", "what the backward pass computes again", [
   I32EnumAttrCase<"None", 0, "none">,
-  I32EnumAttrCase<"MemoryBound", 1, "memory-bound">]>; // outputs of norms, convolutions, gates and SwiGLU
+  I32EnumAttrCase<"MemoryBound", 1, "memory-bound">, // outputs of norms, convolutions, gates and SwiGLU
+  I32EnumAttrCase<"Budget", 2, "budget">]>;          // what a memory budget needs, at the least predicted time
 def Qt_RematPolicyAttr : EnumAttr<Qt_Dialect, Qt_RematPolicy, "remat"> {
   // Printed in quotes where the name is no keyword: #qt.remat<"memory-bound">.
   let assemblyFormat = ?;

@@ -121,7 +121,7 @@ void InitAttr::print(AsmPrinter &printer) const {
 }
 
 //===----------------------------------------------------------------------===//
-// #qt.remat<none>, #qt.remat<"memory-bound">
+// #qt.remat<none>, #qt.remat<"memory-bound">, #qt.remat<budget>
 //===----------------------------------------------------------------------===//
 
 Attribute RematPolicyAttr::parse(AsmParser &parser, Type) {
@@ -131,7 +131,7 @@ Attribute RematPolicyAttr::parse(AsmParser &parser, Type) {
     return {};
   std::optional<RematPolicy> policy = symbolizeRematPolicy(name);
   if (!policy) {
-    parser.emitError(loc) << "expected none or \"memory-bound\", got " << name;
+    parser.emitError(loc) << "expected none, \"memory-bound\" or budget, got " << name;
     return {};
   }
   if (parser.parseGreater())

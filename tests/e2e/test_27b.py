@@ -25,6 +25,33 @@ class Whole27B(support.TestCase):
         self.assertLess(seconds, LIMIT_SECONDS, output.name)
         return printed
 
+    def test_budget(self):
+        """What is recomputed for a budget is chosen for all layers in bounded time, and memory is packed tightly then;
+        the least that the refusal of a budget names is enough, and a gigabyte less is refused."""
+        model, program = self.work / "27b.mlir", self.work / "27b.qprog"
+        support.run("qcc", "import", "--size", "27b", "-o", model)
+        keep = self.build(model, program, "--states", "bf16")
+        program.unlink()
+
+        def number(pattern, text):
+            return int(re.search(pattern, text)[1].replace(",", ""))
+
+        most = number(r"a run of one micro-batch a step +([\d,]+) ", keep)
+        refused = ["qcc", "build", model, "--buckets", "8192", "--states", "bf16", "-o", program, "--memory"]
+        with self.assertRaises(support.Failed) as caught:
+            support.run(*refused, "100GB")
+        self.assertEqual(caught.exception.code, 1)
+        least = number(r"at least ([\d,]+) bytes", caught.exception.output)
+        for budget in (least, (least + most) // 2, most - 1):
+            plan = self.build(model, program, "--states", "bf16", "--memory", budget)
+            self.assertLessEqual(number(r"a run of one micro-batch a step +([\d,]+) ", plan), budget)
+            for transient, unused in re.findall(r"\n +transient +([\d,]+) .*\n(?:.*\n){4} +unused +([\d,]+) ", plan):
+                transient, unused = (int(bytes.replace(",", "")) for bytes in (transient, unused))
+                self.assertLessEqual(transient, 1.1 * (transient - unused))
+            program.unlink()
+        self.assert_fails(1, "(?s)too little for @step.8192.*at least ", *refused, least - 10**9)
+        self.assertFalse(program.exists())
+
     def test_build(self):
         model = self.work / "27b.mlir"
         support.run("qcc", "import", "--size", "27b", "-o", model)

@@ -2,6 +2,7 @@
 #include "tools/qcc/Build.h"
 
 #include "compiler/Explain.h"
+#include "compiler/ExplainMemory.h"
 #include "compiler/Pipeline.h"
 #include "compiler/emit/EmitProgram.h"
 #include "dialects/step/Step.h"
@@ -104,6 +105,19 @@ static std::string describeBuckets(const qrt::Program &program) {
   return fmt::format("{}: {}", qrt::countOf(static_cast<int64_t>(buckets.size()), "bucket"), fmt::join(buckets, ", "));
 }
 
+/// The explanation of a module of the phase `remat`, which may leave its target open.
+static mlir::LogicalResult explainRemat(mlir::ModuleOp module, const PipelineOptions &options, llvm::raw_ostream &out) {
+  auto recorded = module->getAttrOfType<qt::TargetAttr>(qt::kTargetAttr);
+  qt::Target kind = recorded ? recorded.getValue() : options.target.value_or(qt::Target::Cpu);
+  mlir::FailureOr<Target> target = findTarget(module.getLoc(), kind, options.disabledKernel);
+  if (mlir::failed(target))
+    return mlir::failure();
+  qrt::StatusOr<qrt::MachineRates> rates = qrt::defaultMachineRates(target->name().str());
+  if (!rates.ok())
+    return module.emitError() << rates.status().message();
+  return explainMemory(module, *target, CostModel(std::move(*rates)), out);
+}
+
 Status build(const BuildOptions &options) {
   std::optional<Phase> until = qt::symbolizePhase(options.compileTo);
   if (!until)
@@ -112,14 +126,19 @@ Status build(const BuildOptions &options) {
                       qrt::didYouMean(options.compileTo, phaseNames()));
   if (*until == Phase::Program && options.output.empty())
     return qrt::error(StatusCode::InvalidUsage, "expected -o FILE.qprog: where the program is to be written");
-  if (*until != Phase::Program && !options.memory.empty())
-    return qrt::error(StatusCode::InvalidUsage, "--memory: only a program has a memory plan, got --compile-to {}",
-                      options.compileTo);
   QRT_RETURN_IF_ERROR(checkInput(options.input));
   QRT_ASSIGN_OR_RETURN(PipelineOptions pipeline, pipelineOptions(options));
   std::optional<int64_t> budget;
   if (!options.memory.empty()) {
     QRT_ASSIGN_OR_RETURN(budget, qrt::parseMemory(options.memory));
+    // With another policy it is only checked against the plan.
+    if (pipeline.remat.value_or(qt::RematPolicy::Budget) == qt::RematPolicy::Budget)
+      pipeline.memory = budget;
+    if (*until < (pipeline.memory ? Phase::Remat : Phase::Program))
+      return qrt::error(StatusCode::InvalidUsage, "--memory: {}, got --compile-to {}",
+                        pipeline.memory ? "what it has computed again is chosen in the phase remat"
+                                        : "only a program has a memory plan",
+                        options.compileTo);
   }
 
   // Standard output may be the result's.
@@ -148,9 +167,14 @@ Status build(const BuildOptions &options) {
     mlir::LogicalResult compiled = compileTo(*module, std::min(last, Phase::Fused), pipeline);
     // A model that got stuck is the one to explain.
     explanation->print(*module, report);
+    report.flush(); // diagnostics may follow
     if (mlir::failed(compiled))
       return qrt::error(StatusCode::InvalidData, "{}: the build failed (see above)", options.input);
   }
+  if (explanation && phaseOf(*module) <= Phase::Remat && last >= Phase::Remat &&
+      (mlir::failed(compileTo(*module, Phase::Remat, pipeline)) ||
+       mlir::failed(explainRemat(*module, pipeline, report))))
+    return qrt::error(StatusCode::InvalidData, "{}: the build failed (see above)", options.input);
   if (mlir::failed(compileTo(*module, last, pipeline)))
     return qrt::error(StatusCode::InvalidData, "{}: the build failed (see above)", options.input);
   if (*until != Phase::Program) {

@@ -45,7 +45,9 @@ int main(int argc, char **argv) {
                    "Optimizer states of bf16 weights: f32 (master and moments; default) or bf16")
       ->type_name("TYPE");
   buildCommand
-      ->add_option("--remat", build.remat, "What the backward pass computes again: none (default) or memory-bound")
+      ->add_option("--remat", build.remat,
+                   "What the backward pass computes again: none (default), memory-bound, or budget, what "
+                   "--memory needs (default with it)")
       ->type_name("POLICY");
   buildCommand
       ->add_option("--compile-to", build.compileTo,
@@ -53,8 +55,10 @@ int main(int argc, char **argv) {
                    "remat or planned")
       ->type_name("PHASE");
   buildCommand
-      ->add_option("--memory", build.memory,
-                   "Fail, and write nothing, if a run of one micro-batch a step needs more than this: 80GiB, 141GB")
+      ->add_option(
+          "--memory", build.memory,
+          "Memory of the device, as 80GiB or 141GB: computes again what a run of one micro-batch a step needs to "
+          "fit, in the least time; fails, and writes nothing, if it does not fit even so")
       ->type_name("SIZE");
   buildCommand->add_flag("--explain", build.explain, "Print what each layer became, its costs, and what was missed");
   buildCommand

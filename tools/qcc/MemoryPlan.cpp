@@ -33,7 +33,7 @@ qrt::Status checkBudget(const qrt::Program &program, int64_t budget) {
     return qrt::Status();
   return qrt::error(qrt::StatusCode::ResourceExhausted,
                     "--memory: a run of one micro-batch a step needs {}, {} more than {}: nothing is written. "
-                    "--remat memory-bound, --states bf16 or a smaller bucket needs less",
+                    "Without --remat what must be is computed again; --states bf16 or a smaller bucket needs less",
                     qrt::printBytes(needed), qrt::printBytes(needed - budget), qrt::printBytes(budget));
 }
 

@@ -13,5 +13,15 @@ module attributes {qt.remat = #qt.remat<none>} {}
 
 // -----
 
-// expected-error@below {{expected none or "memory-bound", got all}}
+// CHECK: module attributes {qt.memory = 47000000000 : i64, qt.remat = #qt.remat<budget>}
+module attributes {qt.memory = 47000000000 : i64, qt.remat = #qt.remat<budget>} {}
+
+// -----
+
+// expected-error@below {{expected none, "memory-bound" or budget, got all}}
 module attributes {qt.remat = #qt.remat<all>} {}
+
+// -----
+
+// expected-error@below {{'builtin.module' op expected qt.memory to be a positive i64, got 0 : i64}}
+module attributes {qt.memory = 0 : i64} {}

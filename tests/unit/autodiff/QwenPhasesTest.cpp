@@ -5,6 +5,7 @@
 // evaluator.
 #include "compiler/Pipeline.h"
 #include "dialects/qt/reference/RandomInputs.h"
+#include "dialects/step/Step.h"
 #include "models/qwen/Qwen35.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -109,9 +110,24 @@ qrt::BucketShape bucketFor(ModuleOp module, const std::vector<RowSpec> &rows, ui
 class QwenPhases : public ::testing::TestWithParam<Case> {
 protected:
   QwenPhases() {
-    context.loadDialect<qt::QtDialect, func::FuncDialect>();
+    context.loadDialect<qt::QtDialect, step::StepDialect, func::FuncDialect>();
     module = qcc::qwen::buildModel(context, GetParam().model.config());
     options.remat = qt::RematPolicy::MemoryBound;
+  }
+
+  /// A budget that leaves half of the transient memory that keeping everything takes.
+  int64_t halfTheTransient() {
+    OwningOpRef<ModuleOp> copy = module->clone();
+    qcc::PipelineOptions keep = options;
+    keep.remat = qt::RematPolicy::None;
+    EXPECT_TRUE(succeeded(qcc::compileTo(*copy, qcc::Phase::Planned, keep)));
+    int64_t bytes = (*copy->getOps<step::LayoutOp>().begin()).getStateBytes(), io = 0, transient = 0;
+    for (auto entry : copy->getOps<step::EntryOp>())
+      if (entry.getKind() == qt::EntryKind::Step) {
+        io = entry.getIoBytes();
+        transient = entry.getTransientBytes();
+      }
+    return bytes + io + transient / 2;
   }
 
   Inputs<double> inputsOf(const std::string &function, const RowSpec &row) {
@@ -195,6 +211,10 @@ TEST_P(QwenPhases, SameNumbersInEachPhase) {
   const uint64_t seed = GetParam().seed;
   const std::vector<RowSpec> rows = randomRows(seed);
   options.buckets = {bucketFor(*module, rows, seed)};
+  if (seed % 2 == 0) {
+    options.memory = halfTheTransient();
+    options.remat = qt::RematPolicy::Budget;
+  }
   const std::string bucket = qrt::printBucket(options.buckets[0]);
   SCOPED_TRACE(::testing::PrintToString(GetParam()) + ", " + print(rows) + ", bucket " + bucket);
 

@@ -35,8 +35,19 @@ protected:
     config->dtype = GetParam().dtype;
     context.loadDialect<qt::QtDialect, step::StepDialect, func::FuncDialect>();
     module = qcc::qwen::buildModel(context, *config);
-    options.remat = GetParam().remat;
     options.buckets = {{256, 8, 200, 100}, qrt::BucketShape::anyOf(65)};
+    if (GetParam().remat == qt::RematPolicy::Budget)
+      options.memory = budget();
+    options.remat = GetParam().remat;
+  }
+
+  /// What a run with seven eighths of the transient memory takes that keeping everything needs.
+  int64_t budget() {
+    OwningOpRef<ModuleOp> copy = module->clone();
+    qrt::StatusOr<qrt::Program> program = compile(*copy, options);
+    EXPECT_TRUE(program.ok()) << program.status().message();
+    qrt::SpaceBytes spaces = program->spaceBytes(/*accumulate=*/false);
+    return qrt::totalBytes(spaces) - spaces[static_cast<int>(qrt::Space::Transient)] / 8;
   }
 
   qrt::StatusOr<qrt::Program> compile(ModuleOp from, const qcc::PipelineOptions &options) {
@@ -57,6 +68,8 @@ TEST_P(QwenProgram, IsAcceptedAndWastesNothing) {
   qrt::StatusOr<qrt::Program> program = compile(*module, options);
   ASSERT_TRUE(program.ok()) << program.status().message();
   EXPECT_EQ(program->entries().size(), 7u); // step, accumulate and eval of two buckets; apply
+  if (options.memory)
+    EXPECT_LE(qrt::totalBytes(program->spaceBytes(/*accumulate=*/false)), *options.memory);
   int64_t copies = 0;
   module->walk([&](step::CopyOp) { ++copies; });
   EXPECT_EQ(copies, 0) << "each view lies where it is read";
@@ -90,15 +103,18 @@ TEST_P(QwenProgram, KeepsTheBudgetOfInstructions) {
     if (!place.starts_with("layers.")) {
       auto budget = others.find(place);
       ASSERT_NE(budget, others.end()) << count << " instructions of '" << place << "'";
-      EXPECT_EQ(count, budget->second) << place;
+      bool again = options.memory && place == "embed_tokens" && count == budget->second + 1;
+      EXPECT_TRUE(count == budget->second || again) << place << ": " << count << ", not " << budget->second;
       continue;
     }
     ++layers;
     // Forward: two norms, four products, SwiGLU; the delta rule with its inputs and norm, or q/k norm and attention.
     // Backward: an instruction for each, and one more for each product. What is computed again: at most every
-    // memory-bound one, the convolution included.
+    // memory-bound one, the convolution included; under a budget all but the two products into the residual stream.
     int forward = attention.contains(place) ? 9 : 10;
-    int again = GetParam().remat == qt::RematPolicy::None ? 0 : forward - 5;
+    int again = GetParam().remat == qt::RematPolicy::None     ? 0
+                : GetParam().remat == qt::RematPolicy::Budget ? forward - 2
+                                                              : forward - 5;
     EXPECT_LE(count, 2 * forward + 4 + again) << place;
     EXPECT_GT(count, 2 * forward) << place;
   }
@@ -129,7 +145,11 @@ INSTANTIATE_TEST_SUITE_P(Models, QwenProgram,
                                          Case{"tiny_untied", qrt::DType::BF16, qt::RematPolicy::None},
                                          Case{"tiny_long", qrt::DType::F32, qt::RematPolicy::MemoryBound},
                                          Case{"wide_r1", qrt::DType::BF16, qt::RematPolicy::MemoryBound},
-                                         Case{"wide_r3", qrt::DType::F32, qt::RematPolicy::MemoryBound}),
-                         [](const auto &info) { return std::string(info.param.config); });
+                                         Case{"wide_r3", qrt::DType::F32, qt::RematPolicy::MemoryBound},
+                                         Case{"tiny_long", qrt::DType::BF16, qt::RematPolicy::Budget}),
+                         [](const auto &info) {
+                           bool budget = info.param.remat == qt::RematPolicy::Budget;
+                           return std::string(info.param.config) + (budget ? "_budget" : "");
+                         });
 
 } // namespace

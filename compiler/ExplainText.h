@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How explanations spell things.
+#ifndef COMPILER_EXPLAINTEXT_H
+#define COMPILER_EXPLAINTEXT_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <string>
+
+namespace qcc {
+
+/// "linear" of "qt.linear".
+llvm::StringRef withoutDialect(llvm::StringRef op);
+
+/// Prints words, breaking long lines; those after the first are indented by `indent`.
+void printWrapped(llvm::raw_ostream &out, llvm::StringRef text, int column, int indent);
+
+/// "layers 0-2, 4, lm_head": units of scopes, those of a series by their numbers in ranges.
+std::string nameUnits(llvm::ArrayRef<llvm::StringRef> units);
+
+/// Three digits that say something: "0.00934", "9.34", "934"; a dash for nothing.
+std::string printAmount(double amount);
+
+} // namespace qcc
+
+#endif // COMPILER_EXPLAINTEXT_H

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Recomputation under a budget of memory: `qcc build --memory`."""
+import re
+import unittest
+
+import support
+
+CASE = "tiny_untied"
+LENGTHS = [70, 5, 121]
+ROW = sum(LENGTHS)
+
+
+def bytes_of(pattern, text):
+    return int(re.search(pattern, text)[1].replace(",", ""))
+
+
+class Budget(support.TestCase):
+    def setUp(self):
+        super().setUp()
+        vocab = support.vocabulary(CASE)
+        self.packed = self.work / "packed"
+        support.write_packed(self.packed, [support.random_documents(seed, LENGTHS, vocab) for seed in (8, 9)], ROW, vocab)
+        self.module = self.work / "model.mlir"
+        support.run("qcc", "import", support.GOLDEN / CASE, "--dtype", "f32", "-o", self.module)
+        self.command = ["qcc", "build", self.module, "--buckets", ROW]
+
+    def build_within(self, memory, name):
+        """A program for a budget, and what a run of it takes."""
+        program = self.work / f"{name}.qprog"
+        report = support.run(*self.command, "-o", program, "--memory", memory)
+        self.assertRegex(report, r"a run of one micro-batch a step .* fits\n")
+        needed = bytes_of(r"a run of one micro-batch a step +([\d,]+) ", report)
+        self.assertLessEqual(needed, memory)
+        return program, needed
+
+    def least(self):
+        """The least that a run can do with, as the refusal of a budget of nothing says it."""
+        with self.assertRaises(support.Failed) as caught:
+            support.run(*self.command, "-o", self.work / "none.qprog", "--memory", "1")
+        self.assertEqual(caught.exception.code, 1)
+        self.assertFalse((self.work / "none.qprog").exists())
+        return bytes_of(r"at least ([\d,]+) bytes", caught.exception.output)
+
+    def test_the_least_fits_and_less_does_not(self):
+        least = self.least()
+        report = support.run(*self.command, "-o", self.work / "all.qprog")
+        most = bytes_of(r"a run of one micro-batch a step +([\d,]+) ", report)
+        self.assertLess(least, most)
+        _, needed = self.build_within(least, "least")
+        self.assertEqual(needed, least)
+        program = self.work / "less.qprog"
+        self.assert_fails(
+            1, rf"(?s)model\.mlir:\d+:\d+: error: --memory: .* too little for @step\.{ROW}, with all computed again that helps"
+            rf".*at least {least:,} bytes .*: state .* transient .* batch and tables .* context and libraries 0 bytes", *self.command,
+            "-o", program, "--memory", least - 1)
+        self.assertFalse(program.exists())
+        # Where all fits, a run that accumulates too, nothing is computed again: the same program but for the choices
+        # that it records.
+        plain = support.run("qrun", "inspect", self.work / "all.qprog", "--instructions")
+        roomy, needed = self.build_within(bytes_of(r"accumulates micro-batches +([\d,]+) ", report), "roomy")
+        self.assertEqual(needed, most)
+        self.assertEqual(re.findall(r"(?m)^ +\d+ .*$", support.run("qrun", "inspect", roomy, "--instructions")),
+                         re.findall(r"(?m)^ +\d+ .*$", plain))
+
+    def test_recomputing_changes_no_bit(self):
+        """Gradients and weights within any budget are those of keeping everything, with one micro-batch and with
+        two."""
+        least = self.least()
+        kept = self.work / "kept.qprog"
+        report = support.run(*self.command, "-o", kept)
+        most = bytes_of(r"a run of one micro-batch a step +([\d,]+) ", report)
+        programs = {"kept": kept}
+        for percent in (0, 30, 70):
+            name = f"budget{percent}"
+            programs[name], _ = self.build_within(least + (most - least) * percent // 100, name)
+        for rows in (1, 2):
+            expected = None
+            for name, program in programs.items():
+                with self.subTest(program=name, micro_batches=rows):
+                    run, gradients = self.train(CASE, program, self.packed, f"{name}-{rows}", "--steps", 2, "--lr", 1e-3,
+                                                "--micro-batches", rows)
+                    actual = gradients, (run / "checkpoint" / "model.safetensors").read_bytes()
+                    expected = expected or actual
+                    self.assertEqual(actual, expected)
+
+    def test_a_dump_keeps_its_budget(self):
+        budget = self.least() + 1000
+        program, _ = self.build_within(budget, "whole")
+        for phase in ("bucketed", "remat", "planned"):
+            dump, again = self.work / f"{phase}.mlir", self.work / f"{phase}.qprog"
+            options = [] if phase == "bucketed" else ["--memory", budget]
+            support.run(*self.command, *options, "--compile-to", phase, "-o", dump)
+            support.run("qcc", "build", dump, "-o", again, "--memory", budget)
+            self.assertEqual(again.read_bytes(), program.read_bytes(), phase)
+        self.assert_fails(1, rf"compiled with --memory={budget}, which cannot become {budget + 1}\n", "qcc", "build", dump,
+                          "-o", again, "--memory", budget + 1)
+        self.assert_fails(1, "compiled with --remat=budget, which cannot become none", "qcc", "build", dump, "-o", again,
+                          "--remat", "none")
+        self.assertIn(f"memory={budget}", support.run("qrun", "inspect", program))
+
+    def test_usage(self):
+        output = self.work / "x.qprog"
+        self.assert_fails(1, "--remat=budget: expected a budget, --memory", *self.command, "-o", output, "--remat", "budget")
+        self.assert_fails(2, "--memory: what it has computed again is chosen in the phase remat, got --compile-to fused",
+                          *self.command, "--memory", "1GB", "--compile-to", "fused")
+        # With another policy it is a limit alone.
+        self.assert_fails(2, "--memory: only a program has a memory plan, got --compile-to planned", *self.command,
+                          "--memory", "1GB", "--remat", "none", "--compile-to", "planned")
+        self.assert_fails(1, r"(?s)short by .*one micro-batch a step needs .*nothing is written", *self.command, "-o", output,
+                          "--memory", self.least(), "--remat", "none")
+        self.assertFalse(output.exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
