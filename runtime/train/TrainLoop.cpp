@@ -8,6 +8,7 @@
 #include "runtime/data/Buckets.h"
 #include "runtime/data/Sampler.h"
 #include "runtime/executor/DebugDump.h"
+#include "runtime/executor/TraceFile.h"
 #include "runtime/train/Evaluate.h"
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include <deque>
 #include <functional>
 #include <limits>
+#include <utility>
 
 namespace qrt {
 namespace {
@@ -44,8 +46,9 @@ class Loop {
 public:
   using Report = std::function<Status(const StepMetrics &metrics)>;
 
-  Loop(Session &session, const TokenData &data, const TrainOptions &options, Report report)
-      : session_(session), data_(data), options_(options), report_(std::move(report)),
+  /// `traced`: the step that is to be traced.
+  Loop(Session &session, const TokenData &data, const TrainOptions &options, int64_t traced, Report report)
+      : session_(session), data_(data), options_(options), traced_(traced), report_(std::move(report)),
         dump_(session.program(), DebugDump::Kind::Gradients) {}
 
   /// Trains a step on these rows; `metrics` has its number, epoch and learning rate.
@@ -68,13 +71,18 @@ private:
   /// Brings a row into the session; a bucket that has to be compiled for it is counted.
   Status loadRow(int64_t index, EntryKind kind, StepMetrics &metrics);
   Status start(EntryKind kind, Observer *observer);
+  /// Runs and writes the trace.
+  Status trace(EntryKind kind);
   Status finishOne();
+  /// Adds a run that is finished to its step.
+  Status take(const RunResult &run);
   Status finishWhileMoreThan(int underWay);
   Status dumpAccumulatedGradients();
 
   Session &session_;
   const TokenData &data_;
   const TrainOptions &options_;
+  int64_t traced_;
   Report report_;
   DebugDump dump_;
   TokenRow row_;
@@ -140,8 +148,21 @@ Status Loop::finishWhileMoreThan(int underWay) {
 
 Status Loop::finishAll() { return finishWhileMoreThan(0); }
 
+Status Loop::trace(EntryKind kind) {
+  QRT_RETURN_IF_ERROR(finishAll());
+  ExecutionTrace trace;
+  QRT_ASSIGN_OR_RETURN(RunResult run, session_.trace(kind, trace));
+  QRT_RETURN_IF_ERROR(
+      writeFileAtomically(options_.traceFile, traceJson(*session_.entryFor(kind), trace, session_.device().name())));
+  return take(run);
+}
+
 Status Loop::finishOne() {
   QRT_ASSIGN_OR_RETURN(RunResult run, session_.finish());
+  return take(run);
+}
+
+Status Loop::take(const RunResult &run) {
   Pending &step = pending_.front();
   StepMetrics &metrics = step.metrics;
   metrics.gradNorm = run.gradNorm;
@@ -173,7 +194,7 @@ Status Loop::step(StepMetrics metrics, const std::vector<int64_t> &rows) {
                  metrics.step, fmt::join(rows, ", "));
 
   // One row is a whole step; several add up their gradients before one update.
-  bool accumulate = rows.size() > 1, dump = !options_.dumpGrads.empty();
+  bool accumulate = rows.size() > 1, dump = !options_.dumpGrads.empty(), isTraced = metrics.step == traced_;
   EntryKind kind = accumulate ? EntryKind::Accumulate : EntryKind::Step;
   pending_.push_back({metrics, accumulate, rows.size() + accumulate, 0, begin});
   // A reference to the last element holds while the first ones go.
@@ -182,7 +203,10 @@ Status Loop::step(StepMetrics metrics, const std::vector<int64_t> &rows) {
     QRT_RETURN_IF_ERROR(loadRow(index, kind, pending.metrics));
     session_.setScalars(static_cast<float>(1.0 / static_cast<double>(metrics.trainedTokens)),
                         hyperparameters(metrics.learningRate), static_cast<int64_t>(options_.seed));
-    QRT_RETURN_IF_ERROR(start(kind, dump && !accumulate ? &dump_ : nullptr));
+    if (std::exchange(isTraced, false))
+      QRT_RETURN_IF_ERROR(trace(kind));
+    else
+      QRT_RETURN_IF_ERROR(start(kind, dump && !accumulate ? &dump_ : nullptr));
   }
   if (accumulate) {
     if (dump) {
@@ -232,6 +256,9 @@ Status checkOptions(const TrainOptions &options) {
     if (count.value < count.least)
       return error(StatusCode::InvalidUsage, "--{}: expected at least {}, got {}", count.name, count.least,
                    count.value);
+  if (!options.traceFile.empty() && !options.dumpGrads.empty())
+    return error(StatusCode::InvalidUsage, "--trace: a step whose gradients are written is not traced; leave one of "
+                                           "--trace and --dump-grads out");
   return Status();
 }
 
@@ -265,7 +292,7 @@ StatusOr<TrainResult> train(Session &session, const TokenData &data, const Token
   TrainResult result;
   QRT_ASSIGN_OR_RETURN(int64_t steps, plannedSteps(options, data.rows()));
   Schedule schedule{options.schedule, options.learningRate, options.warmup, steps};
-  Loop loop(session, data, options, [&](const StepMetrics &line) -> Status {
+  Loop loop(session, data, options, options.traceFile.empty() ? 0 : steps, [&](const StepMetrics &line) -> Status {
     progress.step(line);
     result.steps = line.step;
     result.skipped += line.skipped;

@@ -37,6 +37,9 @@ struct TrainOptions {
   std::string choicesFile;
   /// Where to write the gradients of every step, under the names of the checkpoint; empty: nowhere.
   std::string dumpGrads;
+  /// Where to write what the last step did and when (runtime/executor/TraceFile.h), of several rows the first; empty:
+  /// nowhere. Goes without dumpGrads.
+  std::string traceFile;
 };
 
 struct TrainResult {

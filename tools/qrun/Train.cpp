@@ -168,6 +168,10 @@ void addTrainCommand(CLI::App &app, Command &command, Specializer *compiler) {
   train->add_option("--tokenizer", options->tokenizer, "A folder whose tokenizer and template go into the checkpoint")
       ->type_name("DIR");
   train->add_option("--dump-grads", t.dumpGrads, "Write every step's gradients as safetensors")->type_name("DIR");
+  train
+      ->add_option("--trace", t.traceFile,
+                   "Record the last step (of several rows the first), for ui.perfetto.dev or chrome://tracing")
+      ->type_name("FILE");
   train->callback([options, printConfig, train, compiler, &command] {
     std::string config = optionsText(*train);
     if (*printConfig)

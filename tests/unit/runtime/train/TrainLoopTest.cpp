@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/train/TrainLoop.h"
 
+#include "runtime/base/Json.h"
 #include "runtime/data/TokenDataWriter.h"
 #include "tests/unit/runtime/support/AheadDevice.h"
 #include "tests/unit/runtime/support/TempDirectory.h"
 #include "tests/unit/runtime/support/TinySession.h"
+
+#include <gmock/gmock.h>
 
 namespace qrt {
 namespace {
@@ -95,6 +98,37 @@ TEST(TrainLoop, RunsAheadChangeNothing) {
       EXPECT_EQ(got.result.evalLoss, expected.result.evalLoss);
       EXPECT_EQ(record.mostUnderWay, 2u);
     }
+}
+
+// A run that is traced is the run that it would have been.
+TEST(TrainLoop, ATraceChangesNothing) {
+  TempDirectory directory;
+  for (int64_t microBatches : {1, 2})
+    for (bool ahead : {false, true}) {
+      SCOPED_TRACE(fmt::format("{} rows, ahead: {}", microBatches, ahead));
+      TrainOptions options;
+      options.microBatches = microBatches;
+      options.epochs = 2;
+      Trained expected = trainOn(cpu::createCpuDevice({.threads = 1}), {}, options);
+      options.traceFile = directory / "trace.json";
+      AheadDevice::Record record;
+      Trained got = ahead ? trainOn(std::make_unique<AheadDevice>(record), {}, options)
+                          : trainOn(cpu::createCpuDevice({.threads = 1}), {}, options);
+      EXPECT_EQ(got.lines, expected.lines);
+      EXPECT_TRUE(got.state == expected.state);
+      StatusOr<Json> trace = readJsonFile(options.traceFile);
+      ASSERT_OK(trace);
+      EXPECT_THAT((*trace)["traceEvents"].dump(), testing::HasSubstr(microBatches > 1 ? ", accumulate " : ", step "));
+      EXPECT_THAT((*trace)["traceEvents"].dump(), testing::HasSubstr("\"scope\":\"layers.0.mlp\""));
+    }
+}
+
+TEST(TrainLoop, ATraceGoesWithoutDumpedGradients) {
+  TrainOptions options;
+  options.traceFile = "trace.json";
+  EXPECT_OK(checkOptions(options));
+  options.dumpGrads = "grads";
+  EXPECT_ERROR(checkOptions(options), StatusCode::InvalidUsage, "leave one of --trace and --dump-grads out");
 }
 
 /// Builds TinyPrograms.
