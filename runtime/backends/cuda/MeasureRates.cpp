@@ -24,7 +24,7 @@ template <typename Work> static StatusOr<double> fastest(const Gpu &gpu, int run
   return best;
 }
 
-Status measureRates(const Gpu &gpu, const WorkContext &context, DevicePtr scratch, int64_t scratchBytes,
+Status measureRates(const Gpu &gpu, const WorkContext &context, DType dtype, DevicePtr scratch, int64_t scratchBytes,
                     ExecutionTimes &times) {
   // Less lies in the second-level cache.
   constexpr int64_t kLeastCopy = int64_t{256} << 20, kMostCopy = int64_t{4} << 30;
@@ -37,12 +37,13 @@ Status measureRates(const Gpu &gpu, const WorkContext &context, DevicePtr scratc
                          }));
     times.copyRate = 2.0 * static_cast<double>(bytes) / milliseconds * 1e3;
   }
-  constexpr int64_t kExtent = 8192, kMatrixBytes = kExtent * kExtent * 2;
-  if (scratchBytes < 3 * kMatrixBytes + 1024)
+  constexpr int64_t kExtent = 8192;
+  const int64_t matrixBytes = kExtent * kExtent * byteSize(dtype);
+  if (scratchBytes < 3 * matrixBytes + 1024)
     return Status();
   auto matrix = [&](int index) {
-    return Tensor{denseShape(DType::BF16, std::array{kExtent, kExtent}),
-                  scratch + static_cast<DevicePtr>(index * kMatrixBytes)};
+    return Tensor{denseShape(dtype, std::array{kExtent, kExtent}),
+                  scratch + static_cast<DevicePtr>(index * matrixBytes)};
   };
   QRT_ASSIGN_OR_RETURN(PreparedGemm gemm,
                        PreparedGemm::prepare(gpu.cublasLt(), {matrix(0), matrix(1), matrix(2), false, true, false}));
