@@ -12,6 +12,11 @@ constexpr int kCandidates = 16;
 
 int typeOf(DType dtype) { return dtype == DType::BF16 ? lt::kTypeBf16 : lt::kTypeF32; }
 
+/// The largest power of two that divides the address, as far as the library asks: it takes 256 for granted.
+uint32_t alignmentOf(const Tensor &tensor) {
+  return static_cast<uint32_t>(std::min(tensor.data & -tensor.data, DevicePtr{256}));
+}
+
 /// A matrix [rows, cols] in row-major order is one of [cols, rows] in the library's column-major order.
 Status describe(const CublasLt &library, const Tensor &tensor, LtLayout &layout) {
   int64_t rows = tensor.dim(0), cols = tensor.dim(1);
@@ -21,6 +26,21 @@ Status describe(const CublasLt &library, const Tensor &tensor, LtLayout &layout)
                                                            ld),
                        "cublasLtMatrixLayoutCreate");
 }
+
+/// What is asked of an algorithm.
+struct Preference {
+  const CublasLt &library;
+  LtPreference handle = nullptr;
+
+  ~Preference() {
+    if (handle)
+      library->cublasLtMatmulPreferenceDestroy(handle);
+  }
+  template <typename T> Status set(int attribute, T value) const {
+    return library.check(library->cublasLtMatmulPreferenceSetAttribute(handle, attribute, &value, sizeof(value)),
+                         "cublasLtMatmulPreferenceSetAttribute");
+  }
+};
 
 } // namespace
 
@@ -42,19 +62,20 @@ StatusOr<PreparedGemm> PreparedGemm::prepare(const CublasLt &library, const Gemm
   QRT_RETURN_IF_ERROR(describe(library, gemm.b, prepared.b_));
   QRT_RETURN_IF_ERROR(describe(library, gemm.c, prepared.c_));
 
-  LtPreference preference = nullptr;
+  Preference preference{library};
   QRT_RETURN_IF_ERROR(
-      library.check(library->cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate"));
-  uint64_t workspace = kGemmWorkspaceBytes;
-  uint32_t reduction = lt::kReductionNoneOrComputeType;
-  library->cublasLtMatmulPreferenceSetAttribute(preference, lt::kPrefWorkspaceBytes, &workspace, sizeof(workspace));
-  library->cublasLtMatmulPreferenceSetAttribute(preference, lt::kPrefReductionMask, &reduction, sizeof(reduction));
+      library.check(library->cublasLtMatmulPreferenceCreate(&preference.handle), "cublasLtMatmulPreferenceCreate"));
+  QRT_RETURN_IF_ERROR(preference.set(lt::kPrefWorkspaceBytes, uint64_t{kGemmWorkspaceBytes}));
+  QRT_RETURN_IF_ERROR(preference.set(lt::kPrefReductionMask, lt::kReductionNoneOrComputeType));
+  QRT_RETURN_IF_ERROR(preference.set(lt::kPrefAlignmentA, alignmentOf(gemm.b)));
+  QRT_RETURN_IF_ERROR(preference.set(lt::kPrefAlignmentB, alignmentOf(gemm.a)));
+  QRT_RETURN_IF_ERROR(preference.set(lt::kPrefAlignmentC, alignmentOf(gemm.c)));
+  QRT_RETURN_IF_ERROR(preference.set(lt::kPrefAlignmentD, alignmentOf(gemm.c)));
   prepared.candidates_.resize(kCandidates);
   int returned = 0;
   int status = library->cublasLtMatmulAlgoGetHeuristic(library.handle(), prepared.desc_, prepared.b_, prepared.a_,
-                                                       prepared.c_, prepared.c_, preference, kCandidates,
+                                                       prepared.c_, prepared.c_, preference.handle, kCandidates,
                                                        prepared.candidates_.data(), &returned);
-  library->cublasLtMatmulPreferenceDestroy(preference);
   prepared.candidates_.resize(static_cast<size_t>(std::max(returned, 0)));
   std::erase_if(prepared.candidates_, [](const LtHeuristicResult &result) { return result.status != 0; });
   if (status != 0 || prepared.candidates_.empty())
@@ -100,9 +121,11 @@ std::string PreparedGemm::name() const {
   auto strideOf = [](const Tensor &tensor) {
     return tensor.dim(0) > 1 && tensor.stride(0) != tensor.dim(1) ? fmt::format("/{}", tensor.stride(0)) : "";
   };
-  return fmt::format("{}x{}x{} {} -> {}, a{}{} b{}{}{}", m, n, k, dtypeName(gemm_.a.shape.dtype),
-                     dtypeName(gemm_.c.shape.dtype), strideOf(gemm_.a), gemm_.transposeA ? "^T" : "", strideOf(gemm_.b),
-                     gemm_.transposeB ? "^T" : "", gemm_.accumulate ? " + c" : "");
+  uint32_t alignment = std::min({alignmentOf(gemm_.a), alignmentOf(gemm_.b), alignmentOf(gemm_.c)});
+  return fmt::format("{}x{}x{} {} -> {}{}, a{}{} b{}{}{}{}", m, n, k, dtypeName(gemm_.a.shape.dtype),
+                     dtypeName(gemm_.c.shape.dtype), strideOf(gemm_.c), strideOf(gemm_.a), gemm_.transposeA ? "^T" : "",
+                     strideOf(gemm_.b), gemm_.transposeB ? "^T" : "", gemm_.accumulate ? " + c" : "",
+                     alignment < 256 ? fmt::format(" @{}", alignment) : "");
 }
 
 } // namespace qrt::cuda

@@ -36,6 +36,8 @@ constexpr int kTypeF32 = 0, kTypeBf16 = 14;
 constexpr int kTranspose = 1;
 constexpr int kDescTransA = 3, kDescTransB = 4;
 constexpr int kPrefWorkspaceBytes = 1, kPrefReductionMask = 3;
+/// Bytes that the operands of c = a b + c are known to start on, in the library's names.
+constexpr int kPrefAlignmentA = 5, kPrefAlignmentB = 6, kPrefAlignmentC = 7, kPrefAlignmentD = 8;
 /// Partial sums of a product split along k are added in the compute type, in a fixed order; never in place by atomics.
 constexpr uint32_t kReductionNoneOrComputeType = 2;
 } // namespace lt

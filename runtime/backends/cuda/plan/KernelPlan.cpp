@@ -9,6 +9,28 @@
 
 namespace qrt::cuda {
 
+DevicePtr KernelPlan::workspace(int64_t bytes) {
+  // More than any GPU has, and far from where sums overflow.
+  constexpr int64_t kMost = int64_t{1} << 48;
+  if (bytes < 0 || bytes > kMost || workspaceBytes_ > kMost)
+    status_ = error(StatusCode::Unsupported, "needs {} bytes of workspace beside {}", bytes, workspaceBytes_);
+  else if (bytes > 0 && workspace_ % 256 != 0)
+    status_ = error(StatusCode::InvalidData, "the workspace must start on 256 bytes");
+  if (!status_.ok())
+    return workspace_;
+  DevicePtr begin = workspace_ + static_cast<DevicePtr>(workspaceBytes_);
+  workspaceBytes_ += (bytes + 255) / 256 * 256;
+  return begin;
+}
+
+void KernelPlan::checkGrid(Dim3 grid) {
+  constexpr uint32_t kMostX = INT32_MAX, kMost = 65535;
+  if (grid.x < 1 || grid.x > kMostX || grid.y < 1 || grid.y > kMost || grid.z < 1 || grid.z > kMost)
+    status_ =
+        error(StatusCode::Unsupported, "needs a grid of {} x {} x {} blocks, but a GPU takes at most {} x {} x {}",
+              grid.x, grid.y, grid.z, kMostX, kMost, kMost);
+}
+
 std::string_view deviceType(DType dtype) {
   switch (dtype) {
   case DType::F32:
@@ -115,63 +137,46 @@ Status unsupported(const Call &call, int arg, int axis, std::string_view expecte
                kernelInfo(call.kernel).name, nameOf(call, arg), printShape(shape), axis, expected);
 }
 
-Status planKernel(const Call &call, KernelPlan &plan) {
-  switch (call.kernel) {
-  case Kernel::Attention:
-    return planAttention(call, plan);
-  case Kernel::AttentionGrad:
-    return planAttentionGrad(call, plan);
-  case Kernel::Embedding:
-    return planEmbedding(call, plan);
-  case Kernel::EmbeddingGrad:
-    return planEmbeddingGrad(call, plan);
-  case Kernel::RmsNorm:
-    return planRmsNorm(call, plan);
-  case Kernel::RmsNormGrad:
-    return planRmsNormGrad(call, plan);
-  case Kernel::AddRmsNorm:
-    return planAddRmsNorm(call, plan);
-  case Kernel::AddRmsNormGrad:
-    return planAddRmsNormGrad(call, plan);
-  case Kernel::GatedRmsNorm:
-    return planGatedRmsNorm(call, plan);
-  case Kernel::GatedRmsNormGrad:
-    return planGatedRmsNormGrad(call, plan);
-  case Kernel::QkNormRope:
-    return planQkNormRope(call, plan);
-  case Kernel::QkNormRopeGrad:
-    return planQkNormRopeGrad(call, plan);
-  case Kernel::Add:
-    return planAdd(call, plan);
-  case Kernel::Swiglu:
-    return planSwiglu(call, plan);
-  case Kernel::SwigluGrad:
-    return planSwigluGrad(call, plan);
-  case Kernel::GatedDeltaInputs:
-    return planGatedDeltaInputs(call, plan);
-  case Kernel::GatedDeltaInputsGrad:
-    return planGatedDeltaInputsGrad(call, plan);
-  case Kernel::LinearCrossEntropy:
-    return planLinearCrossEntropy(call, plan);
-  case Kernel::LinearCrossEntropyGrad:
-    return planLinearCrossEntropyGrad(call, plan);
-  case Kernel::GlobalNorm:
-    return planGlobalNorm(call, plan);
-  case Kernel::OptimizerStep:
-    return planOptimizerStep(call, plan);
-  case Kernel::AdamW:
-    return planAdamW(call, plan);
-  case Kernel::GatedDeltaRule:
-    return planGatedDeltaRule(call, plan);
-  case Kernel::GatedDeltaRuleGrad:
-    return planGatedDeltaRuleGrad(call, plan);
-  case Kernel::GatherRows:
-    return planGatherRows(call, plan);
-  case Kernel::ScatterRows:
-    return planScatterRows(call, plan);
-  default:
-    return error(StatusCode::Unsupported, "{}: no device function", kernelInfo(call.kernel).name);
+/// Device code counts tokens, rows and the elements of a row in 32 bits.
+static Status checkExtents(const Call &call) {
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    const TensorShape &shape = call.args[i].shape;
+    if (!call.args[i])
+      continue;
+    int64_t row = 1;
+    for (int axis = shape.rank - 1; axis >= 0; --axis) {
+      int64_t extent = axis > 0 ? row : 1;
+      if (shape.dims[axis] > INT32_MAX || shape.dims[axis] * extent > INT32_MAX)
+        return error(StatusCode::Unsupported, "{}: argument {} of {}: expected rows, and elements of a row, below 2^31",
+                     kernelInfo(call.kernel).name, nameOf(call, static_cast<int>(i)), printShape(shape));
+      row *= shape.dims[axis];
+    }
   }
+  // The gradient of attention begins each document on a multiple of 64 rows (device/Attention.h).
+  int64_t rows = call.bucket.tokens + 64 * (call.bucket.documents + 1);
+  if (int64_t size = SegmentLayout{call.bucket}.size(); std::max(size, rows) > INT32_MAX)
+    return error(StatusCode::Unsupported,
+                 "{}: a bucket of {} tokens and {} documents: expected its table, of {} numbers, "
+                 "and {} rows of statistics below 2^31",
+                 kernelInfo(call.kernel).name, call.bucket.tokens, call.bucket.documents, size, rows);
+  return Status();
+}
+
+static Status planOf(const Call &call, KernelPlan &plan) {
+  switch (call.kernel) {
+#define QRT_KERNEL(Name, text)                                                                                         \
+  case Kernel::Name:                                                                                                   \
+    return plan##Name(call, plan);
+#include "runtime/kernels/catalog.def"
+  }
+  assert(false && "not a kernel of the catalog");
+  return Status();
+}
+
+Status planKernel(const Call &call, KernelPlan &plan) {
+  QRT_RETURN_IF_ERROR(checkExtents(call));
+  QRT_RETURN_IF_ERROR(planOf(call, plan));
+  return Status(plan.status()).withContext(std::string(kernelInfo(call.kernel).name));
 }
 
 } // namespace qrt::cuda

@@ -7,6 +7,7 @@
 #ifndef RUNTIME_BACKENDS_CUDA_PLAN_KERNELPLAN_H
 #define RUNTIME_BACKENDS_CUDA_PLAN_KERNELPLAN_H
 
+#include "runtime/base/Status.h"
 #include "runtime/kernels/Kernel.h"
 
 #include <array>
@@ -120,7 +121,7 @@ public:
   DeviceLaunch &launch(std::string_view source, std::string function, Dim3 grid, Dim3 block, uint32_t sharedBytes,
                        const Params &params) {
     static_assert(std::is_trivially_copyable_v<Params>);
-    assert(grid.x > 0 && grid.y > 0 && grid.z > 0);
+    checkGrid(grid);
     DeviceLaunch launch{source, std::move(function), grid, block, 1, sharedBytes, {}, {}};
     launch.params.resize(sizeof(Params));
     std::memcpy(launch.params.data(), &params, sizeof(Params));
@@ -130,11 +131,7 @@ public:
   void fill(DevicePtr data, int64_t bytes) { works_.push_back(FillLaunch{data, bytes}); }
 
   /// Memory of this call alone: undefined before it, of no meaning after. 256-byte aligned.
-  DevicePtr workspace(int64_t bytes) {
-    DevicePtr begin = workspace_ + static_cast<DevicePtr>(workspaceBytes_);
-    workspaceBytes_ += (bytes + 255) / 256 * 256;
-    return begin;
-  }
+  DevicePtr workspace(int64_t bytes);
 
   /// Says that the call does not read an optional argument though it was given: nobody need keep its value for it.
   void ignore(int arg) { ignored_.push_back(arg); }
@@ -142,16 +139,21 @@ public:
   const std::vector<DeviceWork> &works() const { return works_; }
   const std::vector<int> &ignored() const { return ignored_; }
   int64_t workspaceBytes() const { return workspaceBytes_; }
+  /// Unsupported if a work of the plan is more than a GPU takes: the plan must not run.
+  const Status &status() const { return status_; }
 
 private:
+  void checkGrid(Dim3 grid);
+
   std::vector<DeviceWork> works_;
   std::vector<int> ignored_;
   DevicePtr workspace_;
   int64_t workspaceBytes_ = 0;
+  Status status_;
 };
 
-/// The works of a call whose shapes were checked (checkCall in Signature.h). Adds nothing and gives the reason, naming
-/// the argument, expected and actual, where no device function takes these shapes or types.
+/// The works of a call whose shapes were checked (checkCall in Signature.h). Unsupported, naming the argument, expected
+/// and actual, where no device function takes these shapes or types; the plan is then of no use.
 Status planKernel(const Call &call, KernelPlan &plan);
 
 /// Copies a tensor to another of the same dimensions and type; either may have gaps.

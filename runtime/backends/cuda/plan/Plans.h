@@ -25,7 +25,7 @@ std::string instance(std::string_view name, std::initializer_list<DType> types);
 /// "name<bf16, 128, 4>".
 std::string instance(std::string_view name, std::initializer_list<DType> types, std::initializer_list<int64_t> numbers);
 
-/// Extents of a bucket are below 2^31, and so is every extent of a model's tensor.
+/// Of what planKernel has checked: extents of a bucket and of tensors.
 inline int int32(int64_t value) {
   assert(value >= 0 && value <= INT32_MAX);
   return static_cast<int>(value);
