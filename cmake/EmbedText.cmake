@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# cmake -DOUT=FILE.inc "-DFILES=a|b" -P EmbedText.cmake: writes for each file a line QRT_TEXT(name, raw string literal).
-# Raw strings are cut into pieces, since compilers limit the length of one.
+# cmake -DOUT=FILE.inc -DDIGEST=FILE.inc "-DFILES=a|b" -P EmbedText.cmake: writes for each file a line QRT_TEXT(name, raw
+# string literal), and a string literal of the SHA-256 of these lines. Raw strings are cut into pieces, since compilers
+# limit the length of one.
 string(REPLACE "|" ";" FILES "${FILES}")
 set(text "")
 foreach(file IN LISTS FILES)
@@ -20,3 +21,5 @@ foreach(file IN LISTS FILES)
   string(APPEND text "QRT_TEXT(\"${name}\",${pieces})\n")
 endforeach()
 file(WRITE ${OUT} "${text}")
+string(SHA256 digest "${text}")
+file(WRITE ${DIGEST} "\"${digest}\"\n")

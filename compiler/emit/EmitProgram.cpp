@@ -3,6 +3,7 @@
 
 #include "compiler/emit/DeviceFunctions.h"
 #include "dialects/step/Step.h"
+#include "runtime/backends/cuda/DeviceCode.h"
 #include "runtime/schema/Digest.h"
 #include "runtime/schema/Version.h"
 #include "runtime/schema/step_program_generated.h"
@@ -329,6 +330,7 @@ private:
     FailureOr<DeviceFunctions> device = compileDeviceFunctions(module_, {target_, std::nullopt}, find_);
     if (failed(device))
       return failure();
+    program_.device_sources = qrt::cuda::deviceSourcesDigest();
     compiled_ = device->compiled;
     if (find_ && device->built > 0 && failed(nameCompiler()))
       return failure();

@@ -388,6 +388,8 @@ private:
   Status decodeDeviceFunctions() {
     if (!file_.device_functions())
       return Status();
+    if (file_.device_sources())
+      program_.deviceSources_ = view(file_.device_sources());
     for (const fb::DeviceFunction *function : *file_.device_functions()) {
       std::string_view name = view(function->name());
       if (!program_.deviceFunctions_.empty() && program_.deviceFunctions_.back().name >= name)

@@ -207,6 +207,8 @@ public:
 
   /// The machine code of all device functions.
   int64_t deviceCodeBytes() const;
+  /// SHA-256 of the sources of the device functions; empty if there are none.
+  std::string_view deviceSources() const { return deviceSources_; }
   /// Null if there is none of this name.
   const DeviceFunction *findDeviceFunction(std::string_view name) const;
 
@@ -227,7 +229,7 @@ private:
   std::optional<MappedFile> file_;
   std::vector<uint8_t> memory_;
   ProgramVersion version_{};
-  std::string_view producer_, target_, modelConfig_;
+  std::string_view producer_, target_, modelConfig_, deviceSources_;
   std::vector<std::string> options_, otherTensors_;
   std::span<const uint8_t> model_;
   int64_t vocabulary_ = 0;

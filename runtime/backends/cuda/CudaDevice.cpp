@@ -150,16 +150,9 @@ public:
   KernelModules &modulesOf(const Program &program) {
     std::unique_ptr<KernelModules> &modules = modules_[&program];
     if (!modules)
-      modules = std::make_unique<KernelModules>(
-          gpu_->driver(), [&program](std::string_view, const std::string &name) -> StatusOr<DeviceCode> {
-            if (const DeviceFunction *function = program.findDeviceFunction(name))
-              return DeviceCode{std::string(function->symbol), {function->image.begin(), function->image.end()}};
-            return error(
-                StatusCode::Unsupported,
-                "{}: holds no machine code of {}: it was built by {}; build it again with the compiler of this "
-                "version",
-                program.source(), name, program.producer());
-          });
+      modules = std::make_unique<KernelModules>(gpu_->driver(), [&program](std::string_view, const std::string &name) {
+        return deviceCodeOf(program, name);
+      });
     return *modules;
   }
 

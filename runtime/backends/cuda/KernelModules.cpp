@@ -18,6 +18,15 @@ StatusOr<CUfunction> KernelModules::function(const DeviceLaunch &launch) {
       driver_->cuModuleUnload(loaded.module);
       return driver_.check(result, launch.function);
     }
+    // The driver reads as many bytes of parameters as the function says.
+    size_t offset = 0, bytes = 0;
+    CUresult result = driver_->cuFuncGetParamInfo(loaded.function, 0, &offset, &bytes);
+    if (result || bytes != launch.params.size()) {
+      driver_->cuModuleUnload(loaded.module);
+      QRT_RETURN_IF_ERROR(driver_.check(result, launch.function));
+      return error(StatusCode::InvalidData, "{}: its machine code takes {} bytes of parameters, expected {}",
+                   launch.function, bytes, launch.params.size());
+    }
     found = loaded_.emplace(launch.function, loaded).first;
   }
   Loaded &loaded = found->second;

@@ -2,6 +2,7 @@
 #ifndef RUNTIME_BACKENDS_CUDA_KERNELMODULES_H
 #define RUNTIME_BACKENDS_CUDA_KERNELMODULES_H
 
+#include "runtime/backends/cuda/DeviceCode.h"
 #include "runtime/backends/cuda/driver/Driver.h"
 #include "runtime/backends/cuda/plan/KernelPlan.h"
 
@@ -11,12 +12,7 @@
 
 namespace qrt::cuda {
 
-/// Where the machine code of a device function comes from: a program's table, or a compiler. The image must live until
-/// the call returns.
-struct DeviceCode {
-  std::string symbol;
-  std::vector<uint8_t> image;
-};
+/// Where the machine code of a device function comes from: a program's table, or a compiler.
 using FindDeviceCode = std::function<StatusOr<DeviceCode>(std::string_view source, const std::string &function)>;
 
 /// Device functions by name, loaded once each into the current context.

@@ -3,6 +3,7 @@
 // Every device function that a kernel of the catalog launches, compiled as `qcc build` does, on a machine without a
 // GPU: hot ones spill no register, none has a warning of lost speed, and each fits its launches.
 #include "runtime/backends/cuda/CompileDeviceCode.h"
+#include "runtime/backends/cuda/DeviceCode.h"
 #include "runtime/base/File.h"
 #include "runtime/kernels/Signature.h"
 #include "tests/unit/cuda/CatalogCalls.h"
@@ -116,6 +117,7 @@ std::vector<Compiled> compile(std::span<const Function> functions) {
       auto compileOne = [&]() -> Status {
         QRT_ASSIGN_OR_RETURN(Cubin cubin,
                              compileDeviceCode(cache, functions[i].source, functions[i].name, kArchitecture));
+        QRT_RETURN_IF_ERROR(checkImage(functions[i].name, cubin.image));
         QRT_ASSIGN_OR_RETURN(results[i].report, readReport(cubin));
         return Status();
       };
