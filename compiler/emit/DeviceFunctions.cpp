@@ -10,8 +10,7 @@ using namespace mlir;
 namespace qcc {
 namespace {
 
-/// A tensor as the backend sees it, at an address that means nothing but has the alignment of the real one: buffers of
-/// `space` start far apart.
+/// A tensor as the backend sees it, at an address that means nothing but has the alignment of the real one.
 qrt::cuda::Tensor tensorOf(Value memory) {
   constexpr uint64_t kBase = uint64_t{1} << 40;
   step::View view = step::viewOf(memory);

@@ -245,7 +245,6 @@ TEST_F(Hopper, BoxesOfTheCopyEngine) {
       map.dims = {kWidth, kHeads, kRows};
       map.strides = {(kWidth + kGap) * 2, (kWidth + kGap) * kHeads * 2};
       map.box = {64, 1, kBox};
-      map.swizzle = TensorMapSpec::Swizzle::Bytes128;
       launch("testCopy<80>", CopyParams{{}, deviceFrom.data(), deviceD.data(), deviceBytes.data(), head, row}, 128,
              kBox * 128 + 256, {map});
       readBack(deviceD, d);

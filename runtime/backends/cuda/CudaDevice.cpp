@@ -365,7 +365,7 @@ StatusOr<ExecutionTimes> CudaExecutable::time(double seconds) {
   const Gpu &gpu = device_.gpu();
   WorkContext context = gpu.works(*modules_);
   ExecutionTimes times;
-  QRT_RETURN_IF_ERROR(measureRates(gpu, context, entryStorage(entry_), device_.at(Space::Transient, 0),
+  QRT_RETURN_IF_ERROR(measureRates(gpu, entryStorage(entry_), device_.at(Space::Transient, 0),
                                    device_.reserved()[static_cast<int>(Space::Transient)], times));
   Graph marked;
   Events events(gpu.driver());

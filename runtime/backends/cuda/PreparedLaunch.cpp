@@ -4,32 +4,6 @@
 namespace qrt::cuda {
 namespace {
 
-CUtensorMapDataType mapType(DType dtype) {
-  switch (dtype) {
-  case DType::BF16:
-    return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-  case DType::F32:
-    return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
-  default:
-    assert(false && "no tensor map of this type");
-    return CU_TENSOR_MAP_DATA_TYPE_UINT8;
-  }
-}
-
-CUtensorMapSwizzle mapSwizzle(TensorMapSpec::Swizzle swizzle) {
-  switch (swizzle) {
-  case TensorMapSpec::Swizzle::None:
-    return CU_TENSOR_MAP_SWIZZLE_NONE;
-  case TensorMapSpec::Swizzle::Bytes32:
-    return CU_TENSOR_MAP_SWIZZLE_32B;
-  case TensorMapSpec::Swizzle::Bytes64:
-    return CU_TENSOR_MAP_SWIZZLE_64B;
-  case TensorMapSpec::Swizzle::Bytes128:
-    return CU_TENSOR_MAP_SWIZZLE_128B;
-  }
-  return CU_TENSOR_MAP_SWIZZLE_NONE;
-}
-
 Status encode(const Driver &driver, const TensorMapSpec &spec, std::byte *params, const std::string &name) {
   CUtensorMap map;
   cuuint64_t dims[5], strides[5];
@@ -41,9 +15,9 @@ Status encode(const Driver &driver, const TensorMapSpec &spec, std::byte *params
       strides[i] = spec.strides[static_cast<size_t>(i)];
   }
   QRT_RETURN_IF_ERROR(driver.check(
-      driver->cuTensorMapEncodeTiled(&map, mapType(spec.dtype), static_cast<cuuint32_t>(spec.rank),
+      driver->cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, static_cast<cuuint32_t>(spec.rank),
                                      reinterpret_cast<void *>(spec.base), dims, strides, box, steps,
-                                     CU_TENSOR_MAP_INTERLEAVE_NONE, mapSwizzle(spec.swizzle),
+                                     CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                                      CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
       fmt::format("tensor map at parameter byte {} of {}", spec.paramOffset, name)));
   std::memcpy(params + spec.paramOffset, &map, sizeof(map));

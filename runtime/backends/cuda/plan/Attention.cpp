@@ -62,7 +62,6 @@ TensorMapSpec boxesOf(const device::HeadTensor &x, int64_t tokens, int64_t heads
   map.dims = {static_cast<uint64_t>(width), static_cast<uint64_t>(heads), static_cast<uint64_t>(tokens)};
   map.strides = {static_cast<uint64_t>(x.head) * 2, static_cast<uint64_t>(x.row) * 2};
   map.box = {64, 1, static_cast<uint32_t>(rows)};
-  map.swizzle = TensorMapSpec::Swizzle::Bytes128;
   return map;
 }
 

@@ -220,7 +220,6 @@ private:
     auto bytes = [&](int axis) { return static_cast<uint64_t>(tensor.dim(axis) > 1 ? tensor.stride(axis) * 2 : 256); };
     map.strides = {bytes(1), bytes(0)};
     map.box = {64, 1, 64};
-    map.swizzle = TensorMapSpec::Swizzle::Bytes128;
     return map;
   }
   /// A block a key head and chunk, or as many as fit with `blocks` on each multiprocessor.

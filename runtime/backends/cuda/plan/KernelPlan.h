@@ -59,19 +59,17 @@ struct Call {
   bool accumulates(int arg) const { return effects[static_cast<size_t>(arg)] == ArgEffect::InOut; }
 };
 
-/// A box of a tensor that the copy engine moves to shared memory (cuTensorMapEncodeTiled); dimensions innermost first.
+/// A box of a bf16 tensor that the copy engine moves to shared memory (cuTensorMapEncodeTiled), rows of 64 elements as
+/// panelOffset() of device/Hopper.cuh finds them (the swizzle of 128 bytes); dimensions innermost first.
 struct TensorMapSpec {
-  enum class Swizzle : uint8_t { None, Bytes32, Bytes64, Bytes128 };
   /// Where in the parameters the 128 bytes of the map lie.
   uint32_t paramOffset = 0;
-  DType dtype = DType::BF16;
   DevicePtr base = 0;
   int rank = 0;
   std::array<uint64_t, 5> dims{};
   /// Bytes between neighbours of dimension i + 1; multiples of 16.
   std::array<uint64_t, 4> strides{};
   std::array<uint32_t, 5> box{};
-  Swizzle swizzle = Swizzle::None;
 };
 
 struct Dim3 {

@@ -37,11 +37,6 @@ inline uint32_t gridRows(int64_t rows) { return static_cast<uint32_t>(std::min<i
 /// Exact for dividends below 2^31 (Granlund, Montgomery: Division by invariant integers using multiplication).
 device::Divisor divisorOf(int64_t value);
 
-/// Copies every element between tensors of one shape and element type, whatever their strides.
-Status planCopy(const Tensor &source, const Tensor &target, KernelPlan &plan);
-/// Makes every element zero.
-Status planZero(const Tensor &target, KernelPlan &plan);
-
 /// Dynamic shared memory of a block that has pieces of `width` elements on their way (device/PieceStages.cuh).
 inline uint32_t pieceStageBytes(int64_t width, int64_t threads, int64_t slots, int64_t stages) {
   return width == 1 ? 0 : static_cast<uint32_t>(threads * slots * stages * 16);
