@@ -12,6 +12,9 @@ namespace qrt::cuda::test {
 using cpu::test::HostTensor;
 using cpu::test::KernelCall;
 
+/// Ends the program with the reason where the status is an error, whatever is still to be tested.
+void require(const Status &status);
+
 /// The GPU of all tests; device functions are compiled when they are needed, through the cache. Ends the program with
 /// the reason where there is none.
 Gpu &gpu();
@@ -19,7 +22,8 @@ Gpu &gpu();
 WorkContext deviceWorks();
 
 /// With QCC_COMPILE_ONLY set nothing runs: calls are planned and their device functions compiled into the cache, which
-/// needs no GPU; results are zeros, and what tests say of them is not heard.
+/// needs no GPU; results are zeros, and what tests say of them is not heard. A plan or a function that fails ends the
+/// program (require()).
 bool compileOnly();
 
 /// Runs the call on the GPU from what its tensors hold now, and returns the tensors as the GPU leaves them (the call's
@@ -36,9 +40,17 @@ std::vector<std::byte> workspaceOnDevice(const KernelCall &call);
 /// The seed of the random shapes and lengths: $QCC_SEED, else new each time; printed.
 uint32_t testSeed();
 
-/// norm(got - expected) / norm(expected) with the place of the largest difference in the message of a failure. Elements
+/// Expects norm(got - expected) <= bound norm(expected); and of each row (the last dimension; of a vector each element)
+/// the same with 10 times the bound, relative to its norm or the mean norm of rows, whichever is larger, so that a tile
+/// or a row that is wrong does not hide among many that are right. The message of a failure has the place. Elements
 /// that are not finite fail and say where the first is.
 void expectNear(const HostTensor &got, const std::vector<double> &expected, double bound, const std::string &what);
+
+/// The bound of a result that the CPU rounds to the same storage, from numbers in f32 whose last bits differ (relative
+/// `f32`, at most 1e-5). In bf16 a last bit now and then rounds the other way: in one element of a hundred, which is
+/// 5e-4 (a unit is 2^-8 to 2^-7 of an element, and an f32 number is within 1e-5 of the middle between two in one case
+/// of 400); and in one element, the largest, whatever the size of the tensor.
+double sameStorageBound(const HostTensor &expected, double f32);
 
 } // namespace qrt::cuda::test
 

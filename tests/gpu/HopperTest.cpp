@@ -149,8 +149,7 @@ protected:
   void launch(const std::string &function, Params params, uint32_t threads, uint32_t sharedBytes,
               std::vector<TensorMapSpec> maps = {}) {
     if (compileOnly()) {
-      StatusOr<DeviceCode> code = compile("", function);
-      ASSERT_TRUE(code.ok()) << code.status().message();
+      require(compile("", function).status());
       return;
     }
     KernelPlan plan(0);
@@ -181,8 +180,8 @@ private:
     static CubinCache cache(cacheFolder());
     QRT_ASSIGN_OR_RETURN(Cubin cubin, cache.compile(deviceSources(), kDeviceCode, function, "sm_90a"));
     QRT_ASSIGN_OR_RETURN(DeviceCodeReport report, readReport(cubin));
-    for (const std::string &warning : report.warnings)
-      ADD_FAILURE() << function << ": " << warning;
+    if (!report.warnings.empty())
+      return error(StatusCode::InvalidData, "{}: {}", function, report.warnings[0]);
     return DeviceCode{std::move(cubin.symbol), std::move(cubin.image)};
   }
   static KernelModules &modules() {

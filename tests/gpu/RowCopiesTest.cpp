@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Kernels that move rows: embedding and its gradient, gather and scatter of trained rows; copies of strided tensors.
+// Against the CPU's in the same storage: what is only moved is the same.
 #include "runtime/backends/cuda/plan/Plans.h"
 #include "tests/gpu/DeviceHarness.h"
 
@@ -97,7 +98,8 @@ TEST_P(RowCopiesOnGpu, EmbeddingGradient) {
                           ids.bucket};
           std::vector<HostTensor> got = runOnDevice(call);
           call.run();
-          expectNear(got[4], dweight.values(), storage == DType::F32 ? 5e-6 : 5e-4,
+          // Sums of the rows of an id, in f32 in another order.
+          expectNear(got[4], dweight.values(), sameStorageBound(dweight, 5e-6),
                      fmt::format("dweight of {} tokens of {}, width {}, {}{}", used, tokens, width, what,
                                  accumulate ? ", accumulated" : ""));
         }

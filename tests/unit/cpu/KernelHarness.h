@@ -133,6 +133,16 @@ private:
   std::vector<std::byte> bytes_;
 };
 
+/// What a call does to each of its `count` arguments; those of `accumulate` are added to.
+inline std::vector<ArgEffect> callEffects(Kernel kernel, size_t count, const std::vector<int> &accumulate) {
+  std::vector<ArgEffect> effects;
+  for (size_t i = 0; i < count; ++i)
+    effects.push_back(callEffect(kernelInfo(kernel).arg(i).effect));
+  for (int i : accumulate)
+    effects[static_cast<size_t>(i)] = ArgEffect::InOut;
+  return effects;
+}
+
 /// One call. Arguments by catalog order; an absent optional one is null. `accumulate` lists the arguments that are
 /// added to.
 struct KernelCall {
@@ -144,17 +154,16 @@ struct KernelCall {
   /// Of the CPU's call; negative: as much as it asks for.
   int64_t workspaceBytes = -1;
 
+  /// Of each argument: Read, Write or, of those in `accumulate` too, InOut.
+  std::vector<ArgEffect> effects() const { return callEffects(kernel, args.size(), accumulate); }
+
   /// Runs on `threads` threads. Scratch is poison.
   void run(int threads = 2) const {
     const KernelInfo &info = kernelInfo(kernel);
     std::vector<Tensor> tensors;
-    std::vector<ArgEffect> effects;
-    for (size_t i = 0; i < args.size(); ++i) {
-      tensors.push_back(args[i] ? args[i]->tensor() : Tensor());
-      effects.push_back(callEffect(info.arg(i).effect));
-    }
-    for (int i : accumulate)
-      effects[i] = ArgEffect::InOut;
+    for (HostTensor *arg : args)
+      tensors.push_back(arg ? arg->tensor() : Tensor());
+    std::vector<ArgEffect> effects = this->effects();
     ThreadPool pool(threads);
     Call call{kernel, tensors, effects, params, bucket, pool};
     std::vector<std::optional<TensorShape>> shapes;
