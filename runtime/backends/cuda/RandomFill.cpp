@@ -7,6 +7,18 @@
 
 namespace qrt::cuda {
 
+Status fillRepeating(const Gpu &gpu, DevicePtr data, int64_t bytes, std::span<const std::byte> block) {
+  int64_t done = std::min<int64_t>(bytes, static_cast<int64_t>(block.size()));
+  QRT_RETURN_IF_ERROR(gpu.write(data, block.first(static_cast<size_t>(done))));
+  // Doubling: what is there is copied behind itself.
+  for (int64_t count; done < bytes; done += count) {
+    count = std::min(done, bytes - done);
+    QRT_CUDA_CHECK(gpu.driver(), cuMemcpyDtoDAsync(data + static_cast<DevicePtr>(done), data,
+                                                   static_cast<size_t>(count), gpu.stream()));
+  }
+  return gpu.synchronize();
+}
+
 Status fillWithRandom(const Gpu &gpu, DevicePtr data, int64_t bytes) {
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
@@ -17,16 +29,7 @@ Status fillWithRandom(const Gpu &gpu, DevicePtr data, int64_t bytes) {
     std::memcpy(&bits, &x, sizeof(bits));
     value = static_cast<uint16_t>(bits >> 16);
   }
-  std::span<const std::byte> blockBytes = std::as_bytes(std::span(block));
-  int64_t done = std::min<int64_t>(bytes, static_cast<int64_t>(blockBytes.size()));
-  QRT_RETURN_IF_ERROR(gpu.write(data, blockBytes.first(static_cast<size_t>(done))));
-  // Doubling: what is there is copied behind itself.
-  for (int64_t count; done < bytes; done += count) {
-    count = std::min(done, bytes - done);
-    QRT_CUDA_CHECK(gpu.driver(), cuMemcpyDtoDAsync(data + static_cast<DevicePtr>(done), data,
-                                                   static_cast<size_t>(count), gpu.stream()));
-  }
-  return gpu.synchronize();
+  return fillRepeating(gpu, data, bytes, std::as_bytes(std::span(block)));
 }
 
 } // namespace qrt::cuda

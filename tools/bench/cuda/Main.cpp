@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // bench-cuda [PART OF A LABEL]: a line a benchmark.
+#include "runtime/backends/cuda/Graph.h"
+#include "runtime/backends/cuda/RandomFill.h"
 #include "tests/gpu/DeviceHarness.h"
 #include "tools/bench/cuda/Bench.h"
 
@@ -10,24 +12,12 @@
 using namespace qrt;
 using namespace qrt::cuda;
 using namespace qrt::cuda::bench;
+using cuda::test::require;
 
 namespace {
 
 constexpr int64_t kRotatedBytes = int64_t{400} << 20;
 constexpr int kReplays = 30;
-
-void require(const Status &status) {
-  if (status.ok())
-    return;
-  std::fprintf(stderr, "error: %s\n", status.message().c_str());
-  std::exit(1);
-}
-
-ArgEffect effectOf(const Benchmark &benchmark, size_t arg) {
-  bool accumulates = std::find(benchmark.accumulate.begin(), benchmark.accumulate.end(), static_cast<int>(arg)) !=
-                     benchmark.accumulate.end();
-  return accumulates ? ArgEffect::InOut : callEffect(kernelInfo(benchmark.kernel).arg(arg).effect);
-}
 
 /// Memory with one random block repeated: what a kernel takes does not depend on more.
 void randomFill(Gpu &gpu, DevicePtr data, int64_t bytes, const ArgSpec &spec, std::mt19937 &random) {
@@ -39,14 +29,8 @@ void randomFill(Gpu &gpu, DevicePtr data, int64_t bytes, const ArgSpec &spec, st
     for (int64_t i = 0; i < elements; ++i)
       block.set(i, static_cast<double>(random() % static_cast<uint64_t>(spec.below)));
   }
-  int64_t blockBytes = elements * byteSize(spec.dtype);
-  require(gpu.write(data, std::span(block.bytes()).first(static_cast<size_t>(blockBytes))));
-  for (int64_t at = blockBytes; at < bytes; at += blockBytes)
-    require(gpu.driver().check(gpu.driver()->cuMemcpyDtoDAsync(data + static_cast<DevicePtr>(at), data,
-                                                               static_cast<size_t>(std::min(blockBytes, bytes - at)),
-                                                               gpu.stream()),
-                               "copy"));
-  require(gpu.synchronize());
+  size_t blockBytes = static_cast<size_t>(elements * byteSize(spec.dtype));
+  require(fillRepeating(gpu, data, bytes, std::span(block.bytes()).first(blockBytes)));
 }
 
 struct Set {
@@ -59,31 +43,22 @@ struct Set {
 
 /// Median milliseconds of a graph of what `record` puts on the stream.
 template <typename Record> double timeGraph(Gpu &gpu, Record record) {
-  const Driver &driver = gpu.driver();
-  CUgraph graph = nullptr;
-  CUgraphExec executable = nullptr;
-  require(driver.check(driver->cuStreamBeginCapture(gpu.stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), "capture"));
-  record();
-  require(driver.check(driver->cuStreamEndCapture(gpu.stream(), &graph), "end of capture"));
-  require(driver.check(driver->cuGraphInstantiateWithFlags(&executable, graph, 0), "graph"));
-  CUevent begin, end;
-  driver->cuEventCreate(&begin, 0);
-  driver->cuEventCreate(&end, 0);
-  std::vector<float> times;
-  for (int i = 0; i < kReplays + 3; ++i) {
-    driver->cuEventRecord(begin, gpu.stream());
-    require(driver.check(driver->cuGraphLaunch(executable, gpu.stream()), "replay"));
-    driver->cuEventRecord(end, gpu.stream());
+  constexpr int kWarm = 3;
+  Graph graph;
+  require(graph.capture(gpu.driver(), gpu.stream(), record));
+  Events events(gpu.driver());
+  require(events.create(2));
+  std::vector<double> times;
+  for (int i = 0; i < kWarm + kReplays; ++i) {
+    require(events.record(0, gpu.stream()));
+    require(graph.launch(gpu.stream()));
+    require(events.record(1, gpu.stream()));
     require(gpu.synchronize());
-    float ms = 0;
-    driver->cuEventElapsedTime(&ms, begin, end);
-    if (i >= 3)
-      times.push_back(ms);
+    StatusOr<double> milliseconds = events.elapsed(0, 1);
+    require(milliseconds.status());
+    if (i >= kWarm)
+      times.push_back(*milliseconds);
   }
-  driver->cuEventDestroy(begin);
-  driver->cuEventDestroy(end);
-  driver->cuGraphExecDestroy(executable);
-  driver->cuGraphDestroy(graph);
   std::nth_element(times.begin(), times.begin() + kReplays / 2, times.end());
   return times[kReplays / 2];
 }
@@ -93,12 +68,12 @@ void run(Gpu &gpu, const Benchmark &benchmark, double copyRate) {
   const KernelInfo &info = kernelInfo(benchmark.kernel);
   std::vector<TensorShape> shapes(benchmark.args.size());
   std::vector<std::optional<TensorShape>> given(benchmark.args.size());
-  std::vector<ArgEffect> effects;
+  std::vector<ArgEffect> effects =
+      cpu::test::callEffects(benchmark.kernel, benchmark.args.size(), benchmark.accumulate);
   std::vector<int64_t> bytes(benchmark.args.size());
   int64_t total = 0, moved = 0;
   cpu::test::HostTensor table;
   for (size_t i = 0; i < benchmark.args.size(); ++i) {
-    effects.push_back(effectOf(benchmark, i));
     if (!benchmark.args[i])
       continue;
     ArgSpec spec = *benchmark.args[i];
@@ -170,9 +145,10 @@ void run(Gpu &gpu, const Benchmark &benchmark, double copyRate) {
       timedWorks = timed;
   }
   double ms = timeGraph(gpu,
-                        [&] {
+                        [&]() -> Status {
                           for (Set &set : sets)
-                            require(set.works.launch(cuda::test::deviceWorks(), gpu.stream()));
+                            QRT_RETURN_IF_ERROR(set.works.launch(cuda::test::deviceWorks(), gpu.stream()));
+                          return Status();
                         }) /
               static_cast<double>(copies);
   double flops =
@@ -186,9 +162,10 @@ void run(Gpu &gpu, const Benchmark &benchmark, double copyRate) {
   // Each finds what the works before it have left.
   for (size_t i = 0; i < timedWorks.size(); ++i) {
     double one = timeGraph(gpu,
-                           [&] {
+                           [&]() -> Status {
                              for (Set &set : sets)
-                               require(set.eachWork[i].launch(cuda::test::deviceWorks(), gpu.stream()));
+                               QRT_RETURN_IF_ERROR(set.eachWork[i].launch(cuda::test::deviceWorks(), gpu.stream()));
+                             return Status();
                            }) /
                  static_cast<double>(copies);
     const DeviceLaunch *launch = std::get_if<DeviceLaunch>(&timedWorks[i]);
@@ -205,9 +182,9 @@ double measureCopy(Gpu &gpu) {
   require(to.status());
   std::mt19937 random(1);
   randomFill(gpu, from->data(), kBytes, {}, random);
-  double ms = timeGraph(gpu, [&] {
-    require(
-        gpu.driver().check(gpu.driver()->cuMemcpyDtoDAsync(to->data(), from->data(), kBytes, gpu.stream()), "copy"));
+  double ms = timeGraph(gpu, [&]() -> Status {
+    QRT_CUDA_CHECK(gpu.driver(), cuMemcpyDtoDAsync(to->data(), from->data(), kBytes, gpu.stream()));
+    return Status();
   });
   return 2.0 * kBytes / ms * 1e-9;
 }
