@@ -33,19 +33,18 @@ __device__ __forceinline__ double integerPower(double x, i64 n) {
 }
 
 __device__ __forceinline__ AdamWCoefficients adamWCoefficients(const AdamWParams &p, float norm, i64 step) {
-  // Hyperparameters of runtime/kernels/Kernel.h.
   const float *hyper = as<const float>(p.hyper);
-  float learningRate = hyper[0], weightDecay = hyper[4], clip = hyper[5];
-  double beta1 = hyper[1], beta2 = hyper[2];
+  float learningRate = hyper[kLearningRate], weightDecay = hyper[kWeightDecay], clip = hyper[kClip];
+  double beta1 = hyper[kBeta1], beta2 = hyper[kBeta2];
   AdamWCoefficients c;
   c.scale = norm > clip ? clip / norm : 1.0f;
-  c.beta1 = hyper[1];
-  c.beta2 = hyper[2];
+  c.beta1 = hyper[kBeta1];
+  c.beta2 = hyper[kBeta2];
   c.rest1 = static_cast<float>(1.0 - beta1);
   c.rest2 = static_cast<float>(1.0 - beta2);
   c.rate = static_cast<float>(learningRate / (1.0 - integerPower(beta1, step)));
   c.inverseRoot = static_cast<float>(1.0 / sqrt(1.0 - integerPower(beta2, step)));
-  c.eps = hyper[3];
+  c.eps = hyper[kEps];
   c.decay = p.decays ? learningRate * weightDecay : 0.0f;
   return c;
 }

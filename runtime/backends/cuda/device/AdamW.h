@@ -14,6 +14,9 @@ constexpr int kAdamWBlocks = 7;
 /// none are: 16 bytes of f32.
 constexpr int kAdamWNoisyWidth = 8, kAdamWWidth = 4;
 
+/// Where the hyperparameters lie, in f32 (Hyperparameters of runtime/kernels/Kernel.h).
+enum AdamWHyperparameter { kLearningRate, kBeta1, kBeta2, kEps, kWeightDecay, kClip };
+
 struct OptimizerStepParams {
   Ptr norm, counters;
 };

@@ -11,11 +11,6 @@
 
 namespace qrt::device {
 
-constexpr int kAttentionThreads = 256;
-
-/// The kWidth columns of a row in shared memory are padded so that the rows of a warp lie in different banks.
-template <int kWidth> constexpr int kRowStride = kWidth + 4;
-
 /// kRows rows of a head as f32 [kRows][kRowStride]; zeros past `count` rows and `width` columns.
 template <typename T, int kWidth, int kRows>
 __device__ __forceinline__ void loadRows(const HeadTensor &x, int head, int begin, int count, int width, float *to) {
@@ -85,12 +80,6 @@ __device__ __forceinline__ float rowSum(float x) {
 __device__ __forceinline__ float rowMax(float x) {
   x = fmaxf(x, __shfl_xor_sync(0xFFFFFFFFu, x, 1));
   return fmaxf(x, __shfl_xor_sync(0xFFFFFFFFu, x, 2));
-}
-
-constexpr int kForwardKeys = 32;
-
-template <int kWidth> constexpr int attentionSharedFloats() {
-  return (kAttentionTile + kForwardKeys) * kRowStride<kWidth> + kAttentionTile * (kForwardKeys + 1);
 }
 
 template <typename T, int kWidth>
@@ -199,12 +188,6 @@ __global__ void __launch_bounds__(kAttentionThreads)
 __device__ __forceinline__ void scoreGradient(float &s, float &dP, QueryStatistics q, float scale2, bool visible) {
   s = visible ? exp2f(s * scale2 - q.lse2) : 0.0f;
   dP = visible ? s * (dP - q.delta) : 0.0f;
-}
-
-constexpr int kGradGroup = 16;
-
-template <int kWidth> constexpr int attentionGradSharedFloats() {
-  return 2 * (kAttentionTile + kGradGroup) * kRowStride<kWidth> + 2 * kAttentionTile * (kGradGroup + 1);
 }
 
 template <int kWidth> struct GradShared {

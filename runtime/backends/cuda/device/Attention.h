@@ -9,6 +9,11 @@ namespace qrt::device {
 /// Tokens of a tile of the segment table (kTileTokens).
 constexpr int kAttentionTile = 64;
 
+/// Threads of a block of the functions for any type and width, and of the pass over the rows.
+constexpr int kAttentionThreads = 256;
+/// Threads of a block on tensor cores: one warpgroup that brings tiles in, two that compute.
+constexpr int kAttentionBlock = 384;
+
 /// The forward pass. lse has heads of width 1.
 struct AttentionParams {
   Segments docs;
@@ -73,10 +78,20 @@ struct AttentionGradParams {
   float scale;
 };
 
-// Where the parts of a block's shared memory begin, in bytes, in the kernels on tensor cores.
+// Shared memory of the functions for any type and width, in floats.
 
-/// What a block may have.
-constexpr int kMaxSharedBytes = 232448;
+/// Keys of a group of the forward pass; rows of the other side in a group of the gradient.
+constexpr int kForwardKeys = 32, kGradGroup = 16;
+/// The kWidth columns of a row are padded so that the rows of a warp lie in different banks.
+template <int kWidth> constexpr int kRowStride = kWidth + 4;
+template <int kWidth> constexpr int attentionSharedFloats() {
+  return (kAttentionTile + kForwardKeys) * kRowStride<kWidth> + kAttentionTile * (kForwardKeys + 1);
+}
+template <int kWidth> constexpr int attentionGradSharedFloats() {
+  return 2 * (kAttentionTile + kGradGroup) * kRowStride<kWidth> + 2 * kAttentionTile * (kGradGroup + 1);
+}
+
+// Where the parts of a block's shared memory begin, in bytes, in the kernels on tensor cores.
 
 template <int kWidth, int kKeys> struct ForwardShared {
   static constexpr int kQueryBytes = kAttentionTile * kWidth * 2, kKeyBytes = kKeys * kWidth * 2;

@@ -10,10 +10,8 @@
 
 namespace qrt::device {
 
-/// Threads of a block: one warpgroup that brings tiles in, two that compute.
-constexpr int kAttentionBlock = 384;
-
-/// Registers of their threads. A block is launched with 168 a thread, the most that 384 threads can have.
+/// Registers of the threads that load and of those that compute. A block is launched with 168 a thread, the most that
+/// 384 threads can have.
 constexpr int kLoadRegisters = 40, kComputeRegisters = 232;
 static_assert(kLoadRegisters + 2 * kComputeRegisters <= 3 * 168);
 

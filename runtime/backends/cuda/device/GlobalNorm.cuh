@@ -7,9 +7,6 @@
 
 namespace qrt::device {
 
-constexpr int kNormThreads = 256;
-constexpr int kNormSumThreads = 1024;
-
 /// This thread's share of n elements.
 template <typename T> __device__ __forceinline__ double sumOfSquares(const T *x, int n, bool hasVectors) {
   constexpr int kWidth = kVector<T>;

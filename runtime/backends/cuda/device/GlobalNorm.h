@@ -6,6 +6,9 @@
 
 namespace qrt::device {
 
+/// Threads of a block of squaredNorm, and of normOfSums.
+constexpr int kNormThreads = 256, kNormSumThreads = 1024;
+
 /// Elements of a chunk: a piece of one row of one gradient, summed by one block. The order of the sum follows from it,
 /// so it is the same on every device.
 constexpr int kNormChunk = 65536;

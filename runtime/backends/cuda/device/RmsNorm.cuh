@@ -43,7 +43,7 @@ __device__ __forceinline__ int firstRow(int rows, int block) {
 }
 
 template <typename T, typename W, int N, int kThreads, int kPieces, int kFull, int kAdd>
-__global__ void __launch_bounds__(kThreads, kThreads < kNormThreads ? kNormThreads / kThreads : 1)
+__global__ void __launch_bounds__(kThreads, kThreads < kRmsNormThreads ? kRmsNormThreads / kThreads : 1)
     rmsNorm(const __grid_constant__ RmsNormParams p) {
   constexpr int kStages = kNormStages, kTensors = kAdd ? 2 : 1, kStep = kThreads * N;
   __shared__ float shared[2][1][kThreads / 32];
@@ -127,8 +127,8 @@ __global__ void __launch_bounds__(kThreads, kThreads < kNormThreads ? kNormThrea
 
 /// kSaved: rstd is there; else it is computed again.
 template <typename T, typename W, int N, int kThreads, int kPieces, int kFull, int kAdd, int kSaved>
-__global__ void __launch_bounds__(kThreads, sizeof(W) == sizeof(T) && kThreads < kNormGradThreads
-                                                ? kNormGradThreads / kThreads
+__global__ void __launch_bounds__(kThreads, sizeof(W) == sizeof(T) && kThreads < kRmsNormGradThreads
+                                                ? kRmsNormGradThreads / kThreads
                                                 : 1) rmsNormGrad(const __grid_constant__ RmsNormGradParams p) {
   constexpr int kStages = kNormStages, kTensors = kAdd ? 3 : 2, kStep = kThreads * N;
   constexpr int kTotals = kSaved ? 1 : 2; // of g x, of x x

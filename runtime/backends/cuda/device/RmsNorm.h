@@ -9,7 +9,7 @@ namespace qrt::device {
 /// Rows that a block has in hand: one it works on and those on their way.
 constexpr int kNormStages = 3;
 /// Threads of a multiprocessor, forward and backward.
-constexpr int kNormThreads = 960, kNormGradThreads = 640;
+constexpr int kRmsNormThreads = 960, kRmsNormGradThreads = 640;
 
 /// [rows, cols] each but weight [cols] and rstd [rows], which may be absent; strides between rows in elements. Block b
 /// of B takes the rows [b * rows / B, (b + 1) * rows / B). delta and sum only where there is an addition.

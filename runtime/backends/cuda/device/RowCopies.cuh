@@ -40,11 +40,11 @@ __global__ void __launch_bounds__(kRowCopyThreads) gatherRows(const __grid_const
   copyRow<Unit>(p, row < segmentTrained(p.docs) ? trainedRow(p.docs, row) : -1, row);
 }
 
-/// Labels: one i32 a row; -100 past the trained rows.
+/// Labels: one i32 a row; kIgnoredLabel past the trained rows.
 __global__ void __launch_bounds__(kRowCopyThreads) gatherLabels(const __grid_constant__ RowCopyParams p) {
   int row = blockIdx.x * kRowCopyThreads + threadIdx.x;
   if (row < p.rows)
-    as<int>(p.to)[row] = row < segmentTrained(p.docs) ? as<const int>(p.from)[trainedRow(p.docs, row)] : -100;
+    as<int>(p.to)[row] = row < segmentTrained(p.docs) ? as<const int>(p.from)[trainedRow(p.docs, row)] : kIgnoredLabel;
 }
 
 /// The first trained row that is not before `token`, by a warp.

@@ -30,6 +30,9 @@ struct HeadTensor {
   i64 row, head;
 };
 
+/// Dynamic shared memory that a block may have, in bytes.
+constexpr int kMaxSharedBytes = 232448;
+
 /// What the quotient by a number known on the host takes on the device (plan/Plans.h makes it).
 struct Divisor {
   unsigned value, multiplier, shift;

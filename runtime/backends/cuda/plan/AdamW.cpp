@@ -7,6 +7,15 @@ namespace qrt::cuda {
 
 constexpr uint32_t kThreads = device::kAdamWThreads;
 
+#define QRT_AT(member, place) static_assert(offsetof(Hyperparameters, member) == device::place * sizeof(float))
+QRT_AT(learningRate, kLearningRate);
+QRT_AT(beta1, kBeta1);
+QRT_AT(beta2, kBeta2);
+QRT_AT(eps, kEps);
+QRT_AT(weightDecay, kWeightDecay);
+QRT_AT(clip, kClip);
+#undef QRT_AT
+
 Status planOptimizerStep(const Call &call, KernelPlan &plan) {
   device::OptimizerStepParams params{call.args[0].data, call.args[1].data};
   plan.launch("AdamW.cuh", "optimizerStep", {1}, {1}, 0, params);

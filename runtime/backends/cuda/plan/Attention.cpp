@@ -9,14 +9,12 @@
 namespace qrt::cuda {
 namespace {
 
-constexpr int64_t kThreads = 256; // kAttentionThreads
+constexpr uint32_t kThreads = device::kAttentionThreads, kBlock = device::kAttentionBlock;
 constexpr int64_t kTile = device::kAttentionTile;
 static_assert(kTile == kTileTokens);
-constexpr int64_t kForwardKeys = 32, kGradGroup = 16;
 
 /// The compiled width that takes heads of this one.
 int64_t compiledWidth(int64_t width) { return width <= 64 ? 64 : width <= 128 ? 128 : 256; }
-int64_t paddedWidth(int64_t width) { return compiledWidth(width) + 4; } // kRowStride
 
 /// Blocks for `heads` heads of every tile that the bucket can have, and one more for the tail.
 Dim3 tileGrid(const device::Segments &docs, int64_t heads) {
@@ -32,7 +30,7 @@ Dim3 itemGrid(const device::Segments &docs, int64_t keyHeads, int ratio, int mul
 /// Keys of a tile of the fast forward pass.
 constexpr int forwardKeys(int64_t width) { return width == 256 ? 80 : 128; }
 
-/// use(Shared<width>...) of one of the widths of the kernels on tensor cores.
+/// use(width) of one of the compiled widths, as a constant.
 template <typename Use> auto forWidth(int64_t width, Use use) {
   return width == 64    ? use(std::integral_constant<int, 64>())
          : width == 128 ? use(std::integral_constant<int, 128>())
@@ -71,10 +69,10 @@ Status checkWidth(const Call &call, int arg) {
 
 void launchForward(KernelPlan &plan, int multiprocessors, const device::AttentionParams &p, DType dtype, bool fast) {
   if (!fast) {
-    int64_t width = compiledWidth(p.width), padded = paddedWidth(p.width);
-    int64_t shared = 4 * ((kTile + kForwardKeys) * padded + kTile * (kForwardKeys + 1));
+    int64_t width = compiledWidth(p.width);
+    int floats = forWidth(width, [](auto width) { return device::attentionSharedFloats<width>(); });
     plan.launch("Attention.cuh", instance("attention", {dtype}, {width}), tileGrid(p.docs, p.heads), {kThreads},
-                static_cast<uint32_t>(shared), p);
+                static_cast<uint32_t>(floats * 4), p);
     return;
   }
   using Params = device::AttentionForwardParams;
@@ -82,9 +80,9 @@ void launchForward(KernelPlan &plan, int multiprocessors, const device::Attentio
   Params params{{},     {}, {}, {}, p.docs, p.y, p.o, p.lse, static_cast<int>(keyHeads), p.ratio, p.gate.data != 0,
                 p.scale};
   auto shared = forWidth(p.width, [](auto width) { return device::ForwardShared<width, forwardKeys(width)>::kBytes; });
-  DeviceLaunch &launch =
-      plan.launch("AttentionForward.cuh", instance("attentionForward", {}, {p.width, keys}),
-                  itemGrid(p.docs, keyHeads, p.ratio, multiprocessors), {384}, static_cast<uint32_t>(shared), params);
+  DeviceLaunch &launch = plan.launch("AttentionForward.cuh", instance("attentionForward", {}, {p.width, keys}),
+                                     itemGrid(p.docs, keyHeads, p.ratio, multiprocessors), {kBlock},
+                                     static_cast<uint32_t>(shared), params);
   launch.map(boxesOf(p.q, tokens, p.heads, p.width, kTile, offsetof(Params, q)))
       .map(boxesOf(p.k, tokens, keyHeads, p.width, keys, offsetof(Params, k)))
       .map(boxesOf(p.v, tokens, keyHeads, p.width, keys, offsetof(Params, v)));
@@ -105,8 +103,8 @@ void launchBackward(KernelPlan &plan, int multiprocessors, const device::Attenti
                 p.scale,      p.scale * std::numbers::log2e_v<float>};
   int64_t tokens = p.docs.tokens;
   auto launch = [&](std::string_view function, Dim3 grid, int shared) {
-    plan.launch("AttentionBackward.cuh", instance(function, {}, {p.width}), grid, {384}, static_cast<uint32_t>(shared),
-                params)
+    plan.launch("AttentionBackward.cuh", instance(function, {}, {p.width}), grid, {kBlock},
+                static_cast<uint32_t>(shared), params)
         .map(boxesOf(p.q, tokens, p.heads, p.width, kTile, offsetof(Params, q)))
         .map(boxesOf(p.k, tokens, keyHeads, p.width, kTile, offsetof(Params, k)))
         .map(boxesOf(p.v, tokens, keyHeads, p.width, kTile, offsetof(Params, v)))
@@ -192,12 +190,13 @@ Status planAttentionGrad(const Call &call, KernelPlan &plan) {
   plan.launch("Attention.cuh", instance("attentionGradRows", {dtype}), {ceilDiv(q.dim(0) * heads, kThreads / 32)},
               {kThreads}, 0, rowsParams);
 
-  int64_t padded = paddedWidth(width);
-  auto shared = static_cast<uint32_t>(4 * (2 * (kTile + kGradGroup) * padded + 2 * kTile * (kGradGroup + 1)));
-  plan.launch("Attention.cuh", instance("attentionGradKeys", {dtype}, {compiledWidth(width)}),
-              tileGrid(docs, heads / ratio), {kThreads}, shared, params);
-  plan.launch("Attention.cuh", instance("attentionGradQueries", {dtype}, {compiledWidth(width)}), tileGrid(docs, heads),
+  int64_t compiled = compiledWidth(width);
+  int floats = forWidth(compiled, [](auto width) { return device::attentionGradSharedFloats<width>(); });
+  auto shared = static_cast<uint32_t>(floats * 4);
+  plan.launch("Attention.cuh", instance("attentionGradKeys", {dtype}, {compiled}), tileGrid(docs, heads / ratio),
               {kThreads}, shared, params);
+  plan.launch("Attention.cuh", instance("attentionGradQueries", {dtype}, {compiled}), tileGrid(docs, heads), {kThreads},
+              shared, params);
   return Status();
 }
 

@@ -9,6 +9,9 @@ namespace qrt::cuda {
 namespace {
 
 constexpr std::string_view kSource = "GatedDeltaRule.cuh";
+static_assert(device::kDeltaChunk == kChunkTokens);
+// delta128Order() takes a document's last tile for its last chunk.
+static_assert(kChunkTokens == kTileTokens);
 
 /// [T, heads, width] or [T, heads].
 device::DeltaRows rowsOf(const Tensor &tensor) {

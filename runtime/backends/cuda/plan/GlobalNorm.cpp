@@ -7,8 +7,7 @@
 namespace qrt::cuda {
 namespace {
 
-constexpr uint32_t kThreads = 256;     // kNormThreads
-constexpr uint32_t kSumThreads = 1024; // kNormSumThreads
+constexpr uint32_t kThreads = device::kNormThreads, kSumThreads = device::kNormSumThreads;
 
 struct Part {
   device::NormPart part;

@@ -35,7 +35,7 @@ Status planNorm(const Call &call, const Tensor &delta, const Tensor &weight, con
   int64_t rows = x.dim(0);
   int64_t cols = x.dim(1);
   // As many blocks as the device holds at once.
-  int64_t blocks = call.device.multiprocessors * std::max<int64_t>(device::kNormThreads / shape.threads, 1);
+  int64_t blocks = call.device.multiprocessors * std::max<int64_t>(device::kRmsNormThreads / shape.threads, 1);
   device::RmsNormParams params{x.data,
                                delta.data,
                                weight.data,
@@ -64,7 +64,7 @@ Status planNormGrad(const Call &call, const Tensor &dsum, const Tensor &dy, cons
   QRT_ASSIGN_OR_RETURN(RowShape shape, rowShape(call, {&x, &weight, &dsum, &dy, &dx}));
   int64_t rows = x.dim(0), cols = x.dim(1);
   // As many blocks as 132 multiprocessors hold at once, on every device: sums must not depend on it.
-  int64_t mostBlocks = 132 * std::max<int64_t>(device::kNormGradThreads / shape.threads, 1);
+  int64_t mostBlocks = 132 * std::max<int64_t>(device::kRmsNormGradThreads / shape.threads, 1);
   int64_t blocks = std::min<int64_t>(ceilDiv(rows, 4), mostBlocks);
   DevicePtr lines = plan.workspace(blocks * cols * 4);
   device::RmsNormGradParams params{x.data,

@@ -2,6 +2,7 @@
 #include "runtime/backends/cuda/device/RowCopies.h"
 
 #include "runtime/backends/cuda/plan/Plans.h"
+#include "runtime/base/IgnoredLabel.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@ namespace qrt::cuda {
 namespace {
 
 constexpr uint32_t kThreads = device::kRowCopyThreads;
+static_assert(device::kIgnoredLabel == kIgnoredLabel);
 
 /// Moves rows of argument `from` to rows of argument `to`, of the same width, `rowsPerBlock` a block.
 Status planRows(const Call &call, std::string_view function, int from, int to, device::Ptr ids, int64_t rowsPerBlock,
