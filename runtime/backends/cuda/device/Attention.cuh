@@ -16,7 +16,7 @@ template <typename T, int kWidth, int kRows>
 __device__ __forceinline__ void loadRows(const HeadTensor &x, int head, int begin, int count, int width, float *to) {
   for (int i = threadIdx.x; i < kRows * kWidth; i += kAttentionThreads) {
     int row = i / kWidth, d = i % kWidth;
-    to[row * kRowStride<kWidth> + d] = row < count && d < width ? toFloat(headRow<T>(x, begin + row, head)[d]) : 0.0f;
+    to[row * kRowStride<kWidth> + d] = row < count && d < width ? toFloat(rowOfHead<T>(x, begin + row, head)[d]) : 0.0f;
   }
 }
 
@@ -72,16 +72,6 @@ template <int kWidth> struct RowPart {
   }
 };
 
-/// The sum or the maximum over the four threads of a row.
-__device__ __forceinline__ float rowSum(float x) {
-  x += __shfl_xor_sync(0xFFFFFFFFu, x, 1);
-  return x + __shfl_xor_sync(0xFFFFFFFFu, x, 2);
-}
-__device__ __forceinline__ float rowMax(float x) {
-  x = fmaxf(x, __shfl_xor_sync(0xFFFFFFFFu, x, 1));
-  return fmaxf(x, __shfl_xor_sync(0xFFFFFFFFu, x, 2));
-}
-
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kAttentionThreads) attention(const __grid_constant__ AttentionParams p) {
   float *sharedFloats = sharedMemory<float>();
@@ -120,7 +110,7 @@ __global__ void __launch_bounds__(kAttentionThreads) attention(const __grid_cons
       s[i] = j < count && key + j <= query ? s[i] * scale2 : -QRT_INFINITY;
       groupLargest = fmaxf(groupLargest, s[i]);
     }
-    groupLargest = rowMax(groupLargest);
+    groupLargest = quadMax(groupLargest);
     float rescale = exp2f(largest - groupLargest), groupSum = 0;
     largest = groupLargest;
 #pragma unroll
@@ -129,7 +119,7 @@ __global__ void __launch_bounds__(kAttentionThreads) attention(const __grid_cons
       groupSum += s[i];
       rowScores[4 * i + part] = s[i];
     }
-    sum = sum * rescale + rowSum(groupSum);
+    sum = sum * rescale + quadSum(groupSum);
     out.scale(rescale);
     __syncthreads();
     loadRows<T, kWidth, kForwardKeys>(p.v, head / p.ratio, key, count, p.width, keys);
@@ -142,15 +132,15 @@ __global__ void __launch_bounds__(kAttentionThreads) attention(const __grid_cons
     return;
   out.scale(1.0f / sum);
   if (p.lse.data && part == 0)
-    *headRow<float>(p.lse, query, head) = (largest + log2f(sum)) * kLn2;
+    *rowOfHead<float>(p.lse, query, head) = (largest + log2f(sum)) * kLn2;
   if (p.o.data)
-    out.store(headRow<T>(p.o, query, head), p.width, 1.0f);
+    out.store(rowOfHead<T>(p.o, query, head), p.width, 1.0f);
   if (p.gate.data) {
-    const T *gate = headRow<T>(p.gate, query, head);
-    T *y = headRow<T>(p.y, query, head);
+    const T *gate = rowOfHead<T>(p.gate, query, head);
+    T *y = rowOfHead<T>(p.y, query, head);
     out.forEach(p.width, [&](int d, float x) { y[d] = fromFloat<T>(x * sigmoid(toFloat(gate[d]))); });
   } else if (p.y.data) {
-    out.store(headRow<T>(p.y, query, head), p.width, 1.0f);
+    out.store(rowOfHead<T>(p.y, query, head), p.width, 1.0f);
   }
 }
 
@@ -165,18 +155,18 @@ __global__ void __launch_bounds__(kAttentionThreads)
   if (row >= segmentTokens(p.docs)) {
     if (p.dgate.data)
       for (int d = lane; d < p.width; d += 32)
-        headRow<T>(p.dgate, row, head)[d] = fromFloat<T>(0.0f);
+        rowOfHead<T>(p.dgate, row, head)[d] = fromFloat<T>(0.0f);
     return;
   }
-  const T *o = headRow<T>(p.o, row, head), *dy = headRow<T>(p.dy, row, head);
+  const T *o = rowOfHead<T>(p.o, row, head), *dy = rowOfHead<T>(p.dy, row, head);
   float delta = 0;
   for (int d = lane; d < p.width; d += 32) {
     float dO = toFloat(dy[d]);
     if (p.gate.data) {
-      float s = sigmoid(toFloat(headRow<T>(p.gate, row, head)[d]));
+      float s = sigmoid(toFloat(rowOfHead<T>(p.gate, row, head)[d]));
       dO *= s;
-      headRow<T>(p.dO, row, head)[d] = fromFloat<T>(dO);
-      headRow<T>(p.dgate, row, head)[d] = fromFloat<T>(dO * toFloat(o[d]) * (1.0f - s));
+      rowOfHead<T>(p.dO, row, head)[d] = fromFloat<T>(dO);
+      rowOfHead<T>(p.dgate, row, head)[d] = fromFloat<T>(dO * toFloat(o[d]) * (1.0f - s));
     }
     delta += dO * toFloat(o[d]);
   }
@@ -252,8 +242,8 @@ __global__ void __launch_bounds__(kAttentionThreads) attentionGradKeys(const __g
   }
   if (row >= tile.count)
     return;
-  dk.store(headRow<T>(p.dk, tile.begin + row, keyHead), p.width, p.scale);
-  dv.store(headRow<T>(p.dv, tile.begin + row, keyHead), p.width, 1.0f);
+  dk.store(rowOfHead<T>(p.dk, tile.begin + row, keyHead), p.width, p.scale);
+  dv.store(rowOfHead<T>(p.dv, tile.begin + row, keyHead), p.width, 1.0f);
 }
 
 /// dq of 64 queries of one head.
@@ -300,7 +290,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
       dq.add(rowDS[j], shared.groupA + j * kRowStride<kWidth>);
   }
   if (row < tile.count)
-    dq.store(headRow<T>(p.dq, tile.begin + row, head), p.width, p.scale);
+    dq.store(rowOfHead<T>(p.dq, tile.begin + row, head), p.width, p.scale);
 }
 
 } // namespace qrt::device

@@ -30,23 +30,23 @@ __global__ void __launch_bounds__(kRowsThreads)
     return;
   if (row >= segmentTokens(p.docs)) {
     if (p.dgate.data)
-      storeVector(headRow<bf16>(p.dgate, row, head) + lane * 8, {0, 0, 0, 0, 0, 0, 0, 0});
+      storeVector(rowOfHead<bf16>(p.dgate, row, head) + lane * 8, {0, 0, 0, 0, 0, 0, 0, 0});
     return;
   }
   float o[8], dO[8];
-  loadVector(headRow<const bf16>(p.o, row, head) + lane * 8, o);
-  loadVector(headRow<const bf16>(p.dy, row, head) + lane * 8, dO);
+  loadVector(rowOfHead<const bf16>(p.o, row, head) + lane * 8, o);
+  loadVector(rowOfHead<const bf16>(p.dy, row, head) + lane * 8, dO);
   if (p.gate.data) {
     float gate[8], dgate[8];
-    loadVector(headRow<const bf16>(p.gate, row, head) + lane * 8, gate);
+    loadVector(rowOfHead<const bf16>(p.gate, row, head) + lane * 8, gate);
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
       float s = sigmoid(gate[i]);
       dO[i] *= s;
       dgate[i] = dO[i] * o[i] * (1.0f - s);
     }
-    storeVector(headRow<bf16>(p.dgate, row, head) + lane * 8, dgate);
-    storeVector(headRow<bf16>(p.dO, row, head) + lane * 8, dO);
+    storeVector(rowOfHead<bf16>(p.dgate, row, head) + lane * 8, dgate);
+    storeVector(rowOfHead<bf16>(p.dO, row, head) + lane * 8, dO);
   }
   float delta = 0;
 #pragma unroll

@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
       if (p.lse.data)
         for (int row = segmentTokens(p.docs) + blockIdx.x; row < p.docs.tokens; row += gridDim.x)
           for (int head = threadIdx.x - 64; head < heads; head += 64)
-            *headRow<float>(p.lse, row, head) = 0;
+            *rowOfHead<float>(p.lse, row, head) = 0;
     }
     return;
   }
@@ -269,7 +269,7 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
     for (int i = 0; i < 2; ++i) {
       factor[i] = 1.0f / softmax.sum[i];
       if (p.lse.data && lane % 4 == 0 && row + 8 * i < count)
-        *headRow<float>(p.lse, tile.begin + row + 8 * i, head) =
+        *rowOfHead<float>(p.lse, tile.begin + row + 8 * i, head) =
             (softmax.largest[i] * scale2 + log2f(softmax.sum[i])) * kLn2;
     }
     if (p.gated) {

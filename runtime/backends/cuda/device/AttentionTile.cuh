@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What all attention kernels share: rows of heads, the tile of the segment table a block works on, zeros in the tail.
+// What all attention kernels share: the tile of the segment table a block works on, zeros in the tail.
 #ifndef RUNTIME_BACKENDS_CUDA_DEVICE_ATTENTIONTILE_CUH
 #define RUNTIME_BACKENDS_CUDA_DEVICE_ATTENTIONTILE_CUH
 
@@ -9,13 +9,8 @@
 
 namespace qrt::device {
 
-constexpr float kLog2E = 1.44269504088896340736f;
 constexpr float kLn2 = 0.69314718055994530942f;
 #define QRT_INFINITY __int_as_float(0x7F800000)
-
-template <typename T> __device__ __forceinline__ T *headRow(const HeadTensor &x, int row, int head) {
-  return as<T>(x.data) + row * x.row + head * x.head;
-}
 
 /// 64 tokens of one document, fewer at its end.
 struct AttentionTile {
@@ -40,7 +35,7 @@ __device__ __forceinline__ void storeStatistics(const AttentionGradRowsParams &p
   AttentionTile tile(p.docs, row);
   QueryStatistics *to = as<QueryStatistics>(p.statistics) + i64(head) * p.statisticsRows + tile.statisticsRow(row);
   if (lane == 0)
-    *to = {*headRow<const float>(p.lse, row, head) * kLog2E, delta};
+    *to = {*rowOfHead<const float>(p.lse, row, head) * kLog2E, delta};
   if (row + 1 < tile.documentEnd)
     return;
   int padding = (kAttentionTile - (tile.documentEnd - tile.documentBegin) % kAttentionTile) % kAttentionTile;
@@ -56,7 +51,7 @@ __device__ __forceinline__ void zeroTail(const Segments &docs, const HeadTensor 
     return;
   for (int row = segmentTokens(docs) + part; row < docs.tokens; row += parts)
     for (int d = threadIdx.x; d < width; d += blockDim.x)
-      headRow<T>(x, row, head)[d] = fromFloat<T>(0.0f);
+      rowOfHead<T>(x, row, head)[d] = fromFloat<T>(0.0f);
 }
 
 } // namespace qrt::device

@@ -15,13 +15,6 @@ namespace qrt::device {
 constexpr int kLoadRegisters = 40, kComputeRegisters = 232;
 static_assert(kLoadRegisters + 2 * kComputeRegisters <= 3 * 168);
 
-/// x, as a value that the compiler knows nothing of: what follows from it is computed where it is used, not kept in
-/// registers across a loop.
-__device__ __forceinline__ SharedAddress opaque(SharedAddress x) {
-  asm volatile("" : "+r"(x));
-  return x;
-}
-
 /// Starts the copy of a tile, kRows rows of a head from `row`, as panels. Its bytes count for the barrier.
 template <int kWidth, int kRows>
 __device__ __forceinline__ void copyRows(SharedAddress to, const TensorMap &map, SharedAddress barrier, int head,
@@ -89,13 +82,6 @@ __device__ __forceinline__ void accumulateRows(float (&d)[kWidth / 2], const uns
     product<kWidth, Major::MN>(d, a + 4 * step, advanced(tile, step * 2048), 1);
 }
 
-/// Pairs of neighbours of d, rounded: fragments of d as a left operand.
-template <int kCount> __device__ __forceinline__ void roundPairs(const float (&d)[kCount], unsigned (&a)[kCount / 2]) {
-#pragma unroll
-  for (int i = 0; i < kCount / 2; ++i)
-    a[i] = packBf16(d[2 * i], d[2 * i + 1]);
-}
-
 /// Makes rows of a tile in panels zero, from `begin` to kRows. A warpgroup calls it; the rows are ready for products
 /// after its next barrier.
 template <int kWidth, int kRows> __device__ __forceinline__ void zeroRows(SharedAddress tile, int begin) {
@@ -115,7 +101,7 @@ __device__ __forceinline__ void zeroTailVectors(const Segments &docs, const Head
     return;
   for (int row = segmentTokens(docs) + static_cast<int>(blockIdx.x); row < docs.tokens; row += gridDim.x)
     for (int i = thread; i < heads * (kWidth / 8); i += threads)
-      *reinterpret_cast<uint4 *>(headRow<bf16>(x, row, i / (kWidth / 8)) + i % (kWidth / 8) * 8) =
+      *reinterpret_cast<uint4 *>(rowOfHead<bf16>(x, row, i / (kWidth / 8)) + i % (kWidth / 8) * 8) =
           make_uint4(0, 0, 0, 0);
 }
 
@@ -141,7 +127,7 @@ __device__ __forceinline__ void storeFragments(const float (&d)[kWidth / 2], Sha
 #pragma unroll 4
   for (int r = thread / kChunks; r < count; r += kRowsAtOnce) {
     uint4 values = loadShared16(tile + chunk / 8 * kPanel + panelOffset(r, chunk % 8 * 8));
-    *reinterpret_cast<uint4 *>(headRow<bf16>(to, begin + r, head) + chunk * 8) = values;
+    *reinterpret_cast<uint4 *>(rowOfHead<bf16>(to, begin + r, head) + chunk * 8) = values;
   }
 }
 

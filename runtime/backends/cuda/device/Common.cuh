@@ -39,8 +39,21 @@ __device__ __forceinline__ unsigned packBf16(float low, float high) {
 __device__ __forceinline__ float lowBf16(unsigned pair) { return __uint_as_float(pair << 16); }
 __device__ __forceinline__ float highBf16(unsigned pair) { return __uint_as_float(pair & 0xFFFF0000u); }
 
+/// Neighbours in pairs. Of a product's fragment d[64, columns] (Hopper.cuh) this makes left operands of products: four
+/// words each 16 columns.
+template <int kCount> __device__ __forceinline__ void roundPairs(const float (&d)[kCount], unsigned (&a)[kCount / 2]) {
+#pragma unroll
+  for (int i = 0; i < kCount / 2; ++i)
+    a[i] = packBf16(d[2 * i], d[2 * i + 1]);
+}
+
 /// Elements of T in 16 bytes.
 template <typename T> constexpr int kVector = 16 / sizeof(T);
+
+/// The row of a token and head, at column 0.
+template <typename T> __device__ __forceinline__ T *rowOfHead(const HeadTensor &x, int token, int head) {
+  return as<T>(x.data) + token * x.row + head * x.head;
+}
 
 /// Loads or stores kVector<T> neighbours, 16-byte aligned, as f32.
 __device__ __forceinline__ void loadVector(const float *from, float (&to)[4]) {
@@ -60,6 +73,13 @@ __device__ __forceinline__ void storeVector(float *to, const float (&from)[4]) {
 __device__ __forceinline__ void storeVector(bf16 *to, const float (&from)[8]) {
   *reinterpret_cast<uint4 *>(to) = make_uint4(packBf16(from[0], from[1]), packBf16(from[2], from[3]),
                                               packBf16(from[4], from[5]), packBf16(from[6], from[7]));
+}
+
+/// x (32 bits), as a value that the compiler knows nothing of: what follows from it is computed where it is used, not
+/// kept in registers across a loop.
+template <typename T> __device__ __forceinline__ T opaque(T x) {
+  asm volatile("" : "+r"(x));
+  return x;
 }
 
 /// The block's dynamic shared memory, on 1024 bytes (the alignment of the widest swizzle).
@@ -112,6 +132,16 @@ template <int kCount> __device__ __forceinline__ void warpSums(float (&x)[kCount
     x[i] = kCount == 1 ? sum : __shfl_sync(0xFFFFFFFFu, sum, i * (32 / kCount));
 }
 
+/// The sum over four neighbouring lanes, in each of them.
+__device__ __forceinline__ float quadSum(float x) {
+  x += __shfl_xor_sync(0xFFFFFFFFu, x, 1);
+  return x + __shfl_xor_sync(0xFFFFFFFFu, x, 2);
+}
+__device__ __forceinline__ float quadMax(float x) {
+  x = fmaxf(x, __shfl_xor_sync(0xFFFFFFFFu, x, 1));
+  return fmaxf(x, __shfl_xor_sync(0xFFFFFFFFu, x, 2));
+}
+
 /// The sum over a block of kThreads threads, in every thread. `shared` holds kThreads / 32 floats and may be used again
 /// after the next barrier.
 template <int kThreads> __device__ __forceinline__ float blockSum(float x, float *shared) {
@@ -143,6 +173,10 @@ template <int kThreads> __device__ __forceinline__ double blockSumF64(double x, 
       sum += shared[i];
   return sum;
 }
+
+/// The logarithm of e in base 2.
+constexpr double kLog2EInF64 = 1.44269504088896340736;
+constexpr float kLog2E = static_cast<float>(kLog2EInF64);
 
 /// First if kCondition, else Second.
 template <bool kCondition, typename First, typename Second> struct Choose {
@@ -182,9 +216,7 @@ __device__ __forceinline__ float approximateExp2(float x) {
 }
 
 /// 1 / (1 + e^-x), finite for every x.
-__device__ __forceinline__ float sigmoid(float x) {
-  return approximateReciprocal(1.0f + approximateExp2(-1.44269504f * x));
-}
+__device__ __forceinline__ float sigmoid(float x) { return approximateReciprocal(1.0f + approximateExp2(-kLog2E * x)); }
 
 /// n / divisor.value for n < 2^31.
 __device__ __forceinline__ unsigned quotient(unsigned n, const Divisor &divisor) {

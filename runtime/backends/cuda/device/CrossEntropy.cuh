@@ -8,10 +8,8 @@
 
 namespace qrt::device {
 
-constexpr float kLog2e = 1.44269504f;
-
 /// e^x, zero where that is denormal.
-__device__ __forceinline__ float exponential(float x) { return approximateExp2(kLog2e * x); }
+__device__ __forceinline__ float exponential(float x) { return approximateExp2(kLog2E * x); }
 
 /// The largest of some logits, and the sum of exp(logit - largest).
 using Exponentials = float2;
@@ -140,13 +138,13 @@ __global__ void __launch_bounds__(kCrossEntropyThreads, 1)
       for (int j = 0; j < 8; ++j)
         mine.x = fmaxf(mine.x, x[k][j]);
     }
-    float shift = -mine.x * kLog2e;
+    float shift = -mine.x * kLog2E;
 #pragma unroll
     for (int k = 0; k < kVectors; ++k) {
       float sum = 0;
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
-        x[k][j] = approximateExp2(fmaf(x[k][j], kLog2e, shift));
+        x[k][j] = approximateExp2(fmaf(x[k][j], kLog2E, shift));
         sum += x[k][j];
       }
       mine.y += sum;

@@ -27,13 +27,6 @@ namespace qrt::device {
 constexpr int kPanel = kDelta128MatrixBytes;
 constexpr float kLeastBeta = 9.094947e-13f;
 
-/// x, of which the compiler knows nothing: else what follows from it alone is made before a loop over works, and there
-/// are no registers to keep it.
-__device__ __forceinline__ int opaque(int x) {
-  asm volatile("" : "+r"(x));
-  return x;
-}
-
 /// What the workspace holds of a chunk and value head.
 __device__ __forceinline__ unsigned char *delta128At(Ptr data, const DeltaShape &shape, int chunk, int head,
                                                      int bytes) {
@@ -51,14 +44,6 @@ __device__ __forceinline__ void delta128ZeroRows(unsigned char *panels, int coun
   int perPanel = (kDeltaChunk - n) * 8;
   for (int i = thread; i < count * perPanel; i += threads)
     *reinterpret_cast<uint4 *>(panels + i / perPanel * kPanel + n * 128 + i % perPanel * 16) = make_uint4(0, 0, 0, 0);
-}
-
-/// d[64, 16 j] as the left operands of products: four registers each 16 columns.
-template <int kCount>
-__device__ __forceinline__ void roundFragment(unsigned (&a)[kCount / 2], const float (&d)[kCount]) {
-#pragma unroll
-  for (int i = 0; i < kCount / 2; ++i)
-    a[i] = packBf16(d[2 * i], d[2 * i + 1]);
 }
 
 /// Where the lane finds its row of the four matrices that make up tokens [16 step, 16 step + 16) of columns [16 warp,

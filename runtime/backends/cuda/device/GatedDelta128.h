@@ -62,7 +62,7 @@ struct Delta128Workspace {
 
 /// Rows past the documents that are to be zero: [T, heads, width] of elements of `bytes` bytes.
 struct DeltaTail {
-  DeltaRows rows;
+  HeadTensor rows;
   int heads, width, bytes, unused;
 };
 constexpr int kDeltaTails = 5;
@@ -73,9 +73,9 @@ struct Delta128PrepareParams {
   TensorMap q, k;
   DeltaShape shape;
   Delta128Workspace workspace;
-  DeltaRows g, beta;
+  HeadTensor g, beta;
   /// [T, W, 64] f32, if wanted.
-  DeltaRows inverse;
+  HeadTensor inverse;
   DeltaTail tails[kDeltaTails];
   int tailCount;
   /// Value heads of a key head.
@@ -86,21 +86,21 @@ struct Delta128ScanParams {
   TensorMap q, k, v;
   DeltaShape shape;
   Delta128Workspace workspace;
-  DeltaRows out;
+  HeadTensor out;
 };
 
 struct Delta128ScanBackParams {
   TensorMap q, k, dOut;
   DeltaShape shape;
   Delta128Workspace workspace;
-  DeltaRows dV;
+  HeadTensor dV;
 };
 
 struct Delta128GradParams {
   TensorMap q, k, dOut, dV;
   DeltaShape shape;
   Delta128Workspace workspace;
-  DeltaRows dQ, dK, dG, dBeta;
+  HeadTensor dQ, dK, dG, dBeta;
   /// Value heads of a key head.
   int heads;
 };

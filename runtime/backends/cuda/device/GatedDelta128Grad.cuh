@@ -33,12 +33,6 @@ struct Delta128GradShared {
 };
 static_assert(sizeof(Delta128GradShared) == kDelta128GradBytes);
 
-/// The sum over the four lanes of a row.
-__device__ __forceinline__ float sumLanes(float x) {
-  x += __shfl_xor_sync(0xFFFFFFFFu, x, 1);
-  return x + __shfl_xor_sync(0xFFFFFFFFu, x, 2);
-}
-
 /// Lanes that differ in `kBit` exchange halves of 2 kCount values: each adds up the half that its bit names, in x[0]
 /// and on.
 template <int kCount, int kBit> __device__ __forceinline__ void exchangeHalves(float (&x)[16]) {
@@ -183,7 +177,7 @@ __device__ __forceinline__ void loadGradItems(const Delta128GradParams &p, Delta
 }
 
 /// dg of a chunk and value head, by a warp: two tokens a lane.
-__device__ __forceinline__ void storeDecayGradient(const Delta128GradSums &sums, float total, const DeltaRows &dG,
+__device__ __forceinline__ void storeDecayGradient(const Delta128GradSums &sums, float total, const HeadTensor &dG,
                                                    int row, int head, int n) {
   int lane = threadIdx.x % 32;
   float later[2], earlier[2], through = 0.0f;
@@ -212,7 +206,7 @@ __device__ __forceinline__ void storeDecayGradient(const Delta128GradSums &sums,
 #pragma unroll
   for (int i = 0; i < 2; ++i)
     if (2 * lane + i < n)
-      *deltaRow<float>(dG, row + 2 * lane + i, head) = dg[i] + total * through;
+      *rowOfHead<float>(dG, row + 2 * lane + i, head) = dg[i] + total * through;
 }
 
 /// A block takes chunks of a key head in turn, and loads what the next one needs while it finishes one. Grid: K, as
@@ -377,7 +371,7 @@ __global__ void __launch_bounds__(kDelta128GradThreads, 1)
           for (int i = 0; i < 8; ++i)
             own = i / 2 == warp && i % 2 == lane / 4 % 2 ? x[4 * (i / 2 * 2 + half) + 2 * half + i % 2] : own;
           if (real[half])
-            *deltaRow<TDBeta>(p.dBeta, chunk.row + row + 8 * half, head) = fromFloat<TDBeta>(own * inverse * inverse);
+            *rowOfHead<TDBeta>(p.dBeta, chunk.row + row + 8 * half, head) = fromFloat<TDBeta>(own * inverse * inverse);
         }
       // V' dS''
       ready(kItemDState0);
@@ -411,7 +405,7 @@ __global__ void __launch_bounds__(kDelta128GradThreads, 1)
           dK[4 * n + 2 * half] = fmaf(toEnds[half], y[4 * n + 2 * half], dK[4 * n + 2 * half]);
           dK[4 * n + 2 * half + 1] = fmaf(toEnds[half], y[4 * n + 2 * half + 1], dK[4 * n + 2 * half + 1]);
         }
-        float sum = sumLanes(rows[half]), read = sumLanes(reads[half]), write = sumLanes(toEnds[half] * dots[half]);
+        float sum = quadSum(rows[half]), read = quadSum(reads[half]), write = quadSum(toEnds[half] * dots[half]);
         if (lane % 4 == 0) {
           sums.rows[group][row + 8 * half] = sum;
           sums.reads[group][row + 8 * half] = read;
@@ -451,8 +445,8 @@ __global__ void __launch_bounds__(kDelta128GradThreads, 1)
     syncThreads(2 + group, 128);
     storePanel(queries, dQ, 1.0f);
     storePanel(keys, dK, 1.0f);
-    copyOwnRows(deltaRow<bf16>(p.dQ, chunk.row, blockIdx.x) + 64 * group, p.dQ.row, queries, chunk.n);
-    copyOwnRows(deltaRow<bf16>(p.dK, chunk.row, blockIdx.x) + 64 * group, p.dK.row, keys, chunk.n);
+    copyOwnRows(rowOfHead<bf16>(p.dQ, chunk.row, blockIdx.x) + 64 * group, p.dQ.row, queries, chunk.n);
+    copyOwnRows(rowOfHead<bf16>(p.dK, chunk.row, blockIdx.x) + 64 * group, p.dK.row, keys, chunk.n);
     // Ordinary accesses come before those of the copy engine.
     fenceShared();
     __syncwarp();

@@ -67,14 +67,13 @@ __device__ __forceinline__ DeltaChunk delta128Chunk(const Segments &docs, int ch
 template <typename TBeta>
 __device__ __forceinline__ void delta128Gates(const Delta128PrepareParams &p, const DeltaChunk &chunk, int head,
                                               float (&gates)[kDelta128Gates][kDeltaChunk], float *out) {
-  constexpr double kLog2E = 1.4426950408889634;
   int lane = opaque(threadIdx.x % 32), t = 2 * lane;
   float g[2], beta[2];
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
     bool real = t + i < chunk.n;
-    g[i] = real ? *deltaRow<const float>(p.g, chunk.row + t + i, head) : 0.0f;
-    beta[i] = real ? fmaxf(toFloat(*deltaRow<const TBeta>(p.beta, chunk.row + t + i, head)), kLeastBeta) : 0.0f;
+    g[i] = real ? *rowOfHead<const float>(p.g, chunk.row + t + i, head) : 0.0f;
+    beta[i] = real ? fmaxf(toFloat(*rowOfHead<const TBeta>(p.beta, chunk.row + t + i, head)), kLeastBeta) : 0.0f;
   }
   // In double: a strong decay early in the chunk must not cost the digits of what follows.
   double first = static_cast<double>(g[0]), both = first + static_cast<double>(g[1]), sum = both;
@@ -89,9 +88,9 @@ __device__ __forceinline__ void delta128Gates(const Delta128PrepareParams &p, co
   for (int i = 0; i < 2; ++i) {
     float values[kDelta128Gates];
     values[kGateBeta] = beta[i];
-    values[kGateDecay] = exp2f(static_cast<float>(gamma[i] * kLog2E));
-    values[kGateToEnd] = t + i < chunk.n ? exp2f(static_cast<float>((end - gamma[i]) * kLog2E)) : 0.0f;
-    values[kGateGamma] = static_cast<float>(gamma[i] * kLog2E);
+    values[kGateDecay] = exp2f(static_cast<float>(gamma[i] * kLog2EInF64));
+    values[kGateToEnd] = t + i < chunk.n ? exp2f(static_cast<float>((end - gamma[i]) * kLog2EInF64)) : 0.0f;
+    values[kGateGamma] = static_cast<float>(gamma[i] * kLog2EInF64);
 #pragma unroll
     for (int gate = 0; gate < kDelta128Gates; ++gate) {
       gates[gate][t + i] = values[gate];
@@ -356,7 +355,7 @@ __global__ void __launch_bounds__(kPrepareThreads, 2)
           if (p.inverse.data)
             for (int i = thread; i < chunk.n * kDeltaChunk; i += 128) {
               int row = i / kDeltaChunk, column = i % kDeltaChunk;
-              deltaRow<float>(p.inverse, chunk.row + row, head + h)[column] =
+              rowOfHead<float>(p.inverse, chunk.row + row, head + h)[column] =
                   column <= row ? inverse[row * kWide + column] : 0.0f;
             }
           delta128Store<true>(reinterpret_cast<unsigned char *>(inverse), outOf(head + h), shared.gates[h][kGateGamma],

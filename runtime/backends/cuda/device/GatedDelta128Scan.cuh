@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
       syncThreads(1, 128 * kHalves);
     }
     unsigned roundedState[32];
-    roundFragment<64>(roundedState, state);
+    roundPairs(state, roundedState);
 
     // Before any product runs: their registers are not to be touched while others do.
     float total = gates[kGateDecay * kDeltaChunk + kDeltaChunk - 1];
@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
 
     // O = e^gamma Q S + P V'; S' = e^gamma_C S + (e^(gamma_C - gamma) K)' V'
     unsigned roundedAdded[16], toEnd[16];
-    roundFragment<32>(roundedAdded, added);
+    roundPairs(added, roundedAdded);
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
       float2 factor = *reinterpret_cast<const float2 *>(gates + kGateToEnd * kDeltaChunk + 8 * j + t2);
@@ -155,11 +155,11 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
       waitProducts<1>();
       pin(out);
       unsigned rounded[16];
-      roundFragment<32>(rounded, out);
+      roundPairs(out, rounded);
       // The warp's columns of the values were read by it alone.
       __syncwarp();
       storeTransposed(values, rounded);
-      copyRows(deltaRow<bf16>(p.out, row, head) + 64 * half, p.out.row, values, n);
+      copyRows(rowOfHead<bf16>(p.out, row, head) + 64 * half, p.out.row, values, n);
     } else {
       storeTransposed(outgoingValues, roundedAdded);
       fenceShared();

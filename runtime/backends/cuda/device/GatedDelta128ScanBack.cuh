@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
       syncThreads(1, 128 * kHalves);
     }
     unsigned roundedState[32], dOut[16];
-    roundFragment<64>(roundedState, dState);
+    roundPairs(dState, roundedState);
     loadTransposed(dOut, dOutPanel);
 
     // Before any product runs: their registers are not to be touched while others do.
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
     // The warp's columns of dO were read by it alone.
     __syncwarp();
     storeTransposed(dOutPanel, dV);
-    copyRows(deltaRow<bf16>(p.dV, row, head) + 64 * half, p.dV.row, dOutPanel, n);
+    copyRows(rowOfHead<bf16>(p.dV, row, head) + 64 * half, p.dV.row, dOutPanel, n);
     waitProducts();
     pin(dState);
     // Ordinary accesses come before those of the copy engine.

@@ -9,11 +9,6 @@
 
 namespace qrt::device {
 
-/// Row t of head `head`, at column 0.
-template <typename T> __device__ __forceinline__ T *deltaRow(const DeltaRows &rows, int t, int head) {
-  return as<T>(rows.data) + t * rows.row + head * rows.head;
-}
-
 /// A chunk of the segment table: its first token and its number of tokens.
 struct DeltaChunk {
   int row, n;
@@ -38,12 +33,12 @@ __device__ __forceinline__ int deltaChunkAt(const Segments &docs, int row) {
 
 /// Zeros in the rows of an output that belong to no document, shared among all blocks of the grid.
 template <typename T>
-__device__ __forceinline__ void deltaZeroTail(const Segments &docs, const DeltaRows &rows, int heads, int width) {
+__device__ __forceinline__ void deltaZeroTail(const Segments &docs, const HeadTensor &rows, int heads, int width) {
   int block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
   int blocks = gridDim.x * gridDim.y * gridDim.z;
   for (int t = segmentTokens(docs) + block; t < docs.tokens; t += blocks)
     for (int i = threadIdx.x; i < heads * width; i += blockDim.x)
-      deltaRow<T>(rows, t, i / width)[i % width] = fromFloat<T>(0.0f);
+      rowOfHead<T>(rows, t, i / width)[i % width] = fromFloat<T>(0.0f);
 }
 
 } // namespace qrt::device

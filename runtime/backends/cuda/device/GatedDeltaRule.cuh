@@ -79,9 +79,9 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaPrepare(const __grid_
 
   if (thread < kDeltaChunk) {
     gates[kDeltaHigh * kDeltaChunk + thread] =
-        thread < n ? *deltaRow<const float>(p.g, chunk.row + thread, head) : 0.0f;
+        thread < n ? *rowOfHead<const float>(p.g, chunk.row + thread, head) : 0.0f;
     gates[kDeltaBeta * kDeltaChunk + thread] =
-        thread < n ? toFloat(*deltaRow<const TBeta>(p.beta, chunk.row + thread, head)) : 0.0f;
+        thread < n ? toFloat(*rowOfHead<const TBeta>(p.beta, chunk.row + thread, head)) : 0.0f;
   }
   __syncthreads();
   if (thread == 0) {
@@ -104,14 +104,16 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaPrepare(const __grid_
   for (int i = thread; i < kDeltaGates * kDeltaChunk; i += kDeltaThreads)
     deltaGates(shape, p.workspace, blockIdx.x, head)[i] = gates[i];
 
-  auto query = [&](int i, int d) { return p.shape.scale * toFloat(deltaRow<const T>(p.q, chunk.row + i, keyHead)[d]); };
-  auto key = [&](int i, int d) { return toFloat(deltaRow<const T>(p.k, chunk.row + i, keyHead)[d]); };
+  auto query = [&](int i, int d) {
+    return p.shape.scale * toFloat(rowOfHead<const T>(p.q, chunk.row + i, keyHead)[d]);
+  };
+  auto key = [&](int i, int d) { return toFloat(rowOfHead<const T>(p.k, chunk.row + i, keyHead)[d]); };
   auto keyT = [&](int d, int i) { return key(i, d); };
   if (p.inverseIn.data) {
     for (int i = thread; i < kDeltaChunk * kDeltaChunk; i += kDeltaThreads) {
       int t = i / kDeltaChunk, j = i % kDeltaChunk;
       inverse[t * kDeltaPitch + j] =
-          t < n && j <= t ? deltaRow<const float>(p.inverseIn, chunk.row + t, head)[j] : 0.0f;
+          t < n && j <= t ? rowOfHead<const float>(p.inverseIn, chunk.row + t, head)[j] : 0.0f;
     }
   } else {
     deltaProduct<4, 4>(n, n, shape.dk, key, keyT, [&](int i, int j, float sum) { kk[i * kDeltaPitch + j] = sum; });
@@ -132,7 +134,7 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaPrepare(const __grid_
     int t = i / kDeltaChunk, j = i % kDeltaChunk;
     float value = inverse[t * kDeltaPitch + j];
     if (p.inverseOut.data && t < n)
-      deltaRow<float>(p.inverseOut, chunk.row + t, head)[j] = value;
+      rowOfHead<float>(p.inverseOut, chunk.row + t, head)[j] = value;
     transform[i] = value * deltaDecay(gates, t, j);
   }
   float *scores = as<float>(p.workspace.scores) + deltaMatrix(shape, blockIdx.x, head);
@@ -172,7 +174,7 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaScan(const __grid_con
     __syncthreads();
     const float *transform = as<const float>(p.workspace.inverse) + deltaMatrix(shape, chunk, head);
     const float *scores = as<const float>(p.workspace.scores) + deltaMatrix(shape, chunk, head);
-    auto key = [&](int i, int d) { return toFloat(deltaRow<const T>(p.k, row + i, keyHead)[d]); };
+    auto key = [&](int i, int d) { return toFloat(rowOfHead<const T>(p.k, row + i, keyHead)[d]); };
     auto keyT = [&](int d, int i) { return key(i, d); };
     auto stateAt = [&](int d, int c) { return state[d * kDeltaSlice + c]; };
     if (p.workspace.states) {
@@ -181,7 +183,7 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaScan(const __grid_con
         to[i / cols * shape.dv + col + i % cols] = state[i / cols * kDeltaSlice + i % cols];
     }
     deltaProduct<2, 4>(n, cols, dk, key, stateAt, [&](int i, int c, float sum) {
-      float residual = toFloat(deltaRow<const T>(p.v, row + i, head)[col + c]) - decay[i] * sum;
+      float residual = toFloat(rowOfHead<const T>(p.v, row + i, head)[col + c]) - decay[i] * sum;
       x[i * kPitch + c] = beta[i] * residual;
       if (p.workspace.residuals)
         deltaRow(p.workspace.residuals, shape, row + i, head, shape.dv)[col + c] = residual;
@@ -200,11 +202,11 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaScan(const __grid_con
       deltaProduct<2, 4>(
           n, cols, dk + n,
           [&](int i, int t) {
-            return t < dk ? decay[i] * shape.scale * toFloat(deltaRow<const T>(p.q, row + i, keyHead)[t])
+            return t < dk ? decay[i] * shape.scale * toFloat(rowOfHead<const T>(p.q, row + i, keyHead)[t])
                           : scores[i * kDeltaChunk + t - dk];
           },
           [&](int t, int c) { return t < dk ? state[t * kDeltaSlice + c] : values[(t - dk) * kPitch + c]; },
-          [&](int i, int c, float sum) { deltaRow<T>(p.out, row + i, head)[col + c] = fromFloat<T>(sum); });
+          [&](int i, int c, float sum) { rowOfHead<T>(p.out, row + i, head)[col + c] = fromFloat<T>(sum); });
     __syncthreads();
     float total = decay[n - 1];
     deltaProduct<4, 4>(
@@ -252,8 +254,8 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaScanBack(const __grid
       dStateOut[i / cols * shape.dv + col + i % cols] = dState[i / cols * kDeltaSlice + i % cols];
     const float *transform = as<const float>(p.workspace.inverse) + deltaMatrix(shape, chunk, head);
     const float *scores = as<const float>(p.workspace.scores) + deltaMatrix(shape, chunk, head);
-    auto key = [&](int i, int d) { return toFloat(deltaRow<const T>(p.k, row + i, keyHead)[d]); };
-    auto dOut = [&](int i, int c) { return toFloat(deltaRow<const T>(p.dOut, row + i, head)[col + c]); };
+    auto key = [&](int i, int d) { return toFloat(rowOfHead<const T>(p.k, row + i, keyHead)[d]); };
+    auto dOut = [&](int i, int c) { return toFloat(rowOfHead<const T>(p.dOut, row + i, head)[col + c]); };
     // dV' = P' dO + K^ dS'
     deltaProduct<2, 4>(
         n, cols, n + dk, [&](int j, int t) { return t < n ? scores[t * kDeltaChunk + j] : toEnd[j] * key(j, t - n); },
@@ -267,7 +269,7 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaScanBack(const __grid
         [&](int j, int c, float sum) {
           dX[j * kPitch + c] = sum;
           deltaRow(p.workspace.dX, shape, row + j, head, shape.dv)[col + c] = sum;
-          deltaRow<T>(p.dV, row + j, head)[col + c] = fromFloat<T>(beta[j] * sum);
+          rowOfHead<T>(p.dV, row + j, head)[col + c] = fromFloat<T>(beta[j] * sum);
         });
     __syncthreads();
     // dS = e^gamma_C dS' + Q' (e^gamma dO) - K' (e^gamma beta dX)
@@ -275,7 +277,7 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaScanBack(const __grid
     deltaProduct<4, 4>(
         dk, cols, 2 * n,
         [&](int d, int t) {
-          return t < n ? shape.scale * toFloat(deltaRow<const T>(p.q, row + t, keyHead)[d]) : key(t - n, d);
+          return t < n ? shape.scale * toFloat(rowOfHead<const T>(p.q, row + t, keyHead)[d]) : key(t - n, d);
         },
         [&](int t, int c) {
           return t < n ? decay[t] * dOut(t, c) : -decay[t - n] * beta[t - n] * dX[(t - n) * kPitch + c];
@@ -333,9 +335,9 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaGrad(const __grid_con
   i64 stateOffset = (static_cast<i64>(blockIdx.x) * shape.valueHeads + head) * dk * dv;
   const float *state = as<const float>(w.states) + stateOffset;
   const float *dState = as<const float>(w.stateGradients) + stateOffset;
-  auto query = [&](int i, int d) { return shape.scale * toFloat(deltaRow<const T>(p.q, row + i, keyHead)[d]); };
-  auto key = [&](int i, int d) { return toFloat(deltaRow<const T>(p.k, row + i, keyHead)[d]); };
-  auto dOut = [&](int i, int c) { return toFloat(deltaRow<const T>(p.dOut, row + i, head)[c]); };
+  auto query = [&](int i, int d) { return shape.scale * toFloat(rowOfHead<const T>(p.q, row + i, keyHead)[d]); };
+  auto key = [&](int i, int d) { return toFloat(rowOfHead<const T>(p.k, row + i, keyHead)[d]); };
+  auto dOut = [&](int i, int c) { return toFloat(rowOfHead<const T>(p.dOut, row + i, head)[c]); };
   auto value = [&](int i, int c) { return deltaRow(w.values, shape, row + i, head, dv)[c]; };
   auto dX = [&](int i, int c) { return deltaRow(w.dX, shape, row + i, head, dv)[c]; };
 
@@ -419,8 +421,8 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaGrad(const __grid_con
       sum += (j < t ? e[t * kDeltaPitch + j] + writes[j] : 0.0f) + (j >= t ? reads[j] : 0.0f);
     sum = warpSum(sum);
     if (lane == 0) {
-      *deltaRow<float>(p.dG, row + t, head) = sum + through;
-      *deltaRow<TDBeta>(p.dBeta, row + t, head) = fromFloat<TDBeta>(dBeta[t]);
+      *rowOfHead<float>(p.dG, row + t, head) = sum + through;
+      *rowOfHead<TDBeta>(p.dBeta, row + t, head) = fromFloat<TDBeta>(dBeta[t]);
     }
   }
 }
@@ -438,8 +440,8 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaReduce(const __grid_c
         dQ += deltaRow(p.workspace.dQ, shape, t, h, shape.dk)[d];
         dK += deltaRow(p.workspace.dK, shape, t, h, shape.dk)[d];
       }
-      deltaRow<T>(p.dQ, t, head)[d] = fromFloat<T>(shape.scale * dQ);
-      deltaRow<T>(p.dK, t, head)[d] = fromFloat<T>(dK);
+      rowOfHead<T>(p.dQ, t, head)[d] = fromFloat<T>(shape.scale * dQ);
+      rowOfHead<T>(p.dK, t, head)[d] = fromFloat<T>(dK);
     }
 }
 

@@ -14,12 +14,6 @@ constexpr int kDeltaPitch = kDeltaChunk + 1;
 /// Columns of dv that a block of the scans takes.
 constexpr int kDeltaSlice = 32;
 
-/// Rows of heads: [T, heads, width] or, of gates, [T, heads]. Strides in elements.
-struct DeltaRows {
-  Ptr data;
-  i64 row, head;
-};
-
 /// The heads of a call, and where the documents lie.
 struct DeltaShape {
   Segments docs;
@@ -56,33 +50,33 @@ constexpr int deltaGradFloats(int dk) {
 struct DeltaPrepareParams {
   DeltaShape shape;
   DeltaWorkspace workspace;
-  DeltaRows q, k, g, beta;
+  HeadTensor q, k, g, beta;
   /// [T, W, 64] f32, read if given; else made, and written if wanted.
-  DeltaRows inverseIn, inverseOut;
+  HeadTensor inverseIn, inverseOut;
 };
 
 struct DeltaScanParams {
   DeltaShape shape;
   DeltaWorkspace workspace;
-  DeltaRows q, k, v, out;
+  HeadTensor q, k, v, out;
 };
 
 struct DeltaScanBackParams {
   DeltaShape shape;
   DeltaWorkspace workspace;
-  DeltaRows q, k, dOut, dV;
+  HeadTensor q, k, dOut, dV;
 };
 
 struct DeltaGradParams {
   DeltaShape shape;
   DeltaWorkspace workspace;
-  DeltaRows q, k, dOut, dG, dBeta;
+  HeadTensor q, k, dOut, dG, dBeta;
 };
 
 struct DeltaReduceParams {
   DeltaShape shape;
   DeltaWorkspace workspace;
-  DeltaRows dQ, dK;
+  HeadTensor dQ, dK;
 };
 
 } // namespace qrt::device

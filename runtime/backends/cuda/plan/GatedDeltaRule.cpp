@@ -13,13 +13,6 @@ static_assert(device::kDeltaChunk == kChunkTokens);
 // delta128Order() takes a document's last tile for its last chunk.
 static_assert(kChunkTokens == kTileTokens);
 
-/// [T, heads, width] or [T, heads].
-device::DeltaRows rowsOf(const Tensor &tensor) {
-  if (!tensor)
-    return {};
-  return {tensor.data, tensor.stride(0), tensor.shape.rank == 3 ? tensor.stride(1) : 1};
-}
-
 /// A call of the rule or of its gradient. The first six arguments of both are the same.
 class Planner {
 public:
@@ -51,19 +44,19 @@ public:
     workspace_.scores = floats(matrices * kChunkTokens);
     device::DeltaPrepareParams params{shape_,
                                       workspace_,
-                                      rowsOf(call_.args[kQ]),
-                                      rowsOf(call_.args[kK]),
-                                      rowsOf(call_.args[kG]),
-                                      rowsOf(call_.args[kBeta]),
-                                      rowsOf(inverseIn),
-                                      rowsOf(inverseOut)};
+                                      headsOf(call_.args[kQ]),
+                                      headsOf(call_.args[kK]),
+                                      headsOf(call_.args[kG]),
+                                      headsOf(call_.args[kBeta]),
+                                      headsOf(inverseIn),
+                                      headsOf(inverseOut)};
     launch(instance("gatedDeltaPrepare", {type_, call_.args[kBeta].shape.dtype}), chunkGrid(),
            device::kDeltaPrepareFloats, params);
   }
 
   void scan(const Tensor &out) {
     device::DeltaScanParams params{
-        shape_, workspace_, rowsOf(call_.args[kQ]), rowsOf(call_.args[kK]), rowsOf(call_.args[kV]), rowsOf(out)};
+        shape_, workspace_, headsOf(call_.args[kQ]), headsOf(call_.args[kK]), headsOf(call_.args[kV]), headsOf(out)};
     launch(instance("gatedDeltaScan", {type_}), documentGrid(), device::deltaScanFloats(int32(dk_)), params);
   }
 
@@ -76,15 +69,15 @@ public:
     scan(Tensor());
     workspace_.stateGradients = floats(chunks_ * valueHeads_ * dk_ * dv_);
     workspace_.dX = floats(rows * dv_);
-    device::DeltaRows q = rowsOf(call_.args[kQ]), k = rowsOf(call_.args[kK]);
+    device::HeadTensor q = headsOf(call_.args[kQ]), k = headsOf(call_.args[kK]);
     launch(instance("gatedDeltaScanBack", {type_}), documentGrid(), device::deltaScanFloats(int32(dk_)),
-           device::DeltaScanBackParams{shape_, workspace_, q, k, rowsOf(dOut), rowsOf(dV)});
+           device::DeltaScanBackParams{shape_, workspace_, q, k, headsOf(dOut), headsOf(dV)});
     workspace_.dQ = floats(rows * dk_);
     workspace_.dK = floats(rows * dk_);
     launch(instance("gatedDeltaGrad", {type_, dBeta.shape.dtype}), chunkGrid(), device::deltaGradFloats(int32(dk_)),
-           device::DeltaGradParams{shape_, workspace_, q, k, rowsOf(dOut), rowsOf(dG), rowsOf(dBeta)});
+           device::DeltaGradParams{shape_, workspace_, q, k, headsOf(dOut), headsOf(dG), headsOf(dBeta)});
     launch(instance("gatedDeltaReduce", {type_}), {static_cast<uint32_t>(std::min<int64_t>(tokens_, 4096))}, 0,
-           device::DeltaReduceParams{shape_, workspace_, rowsOf(dQ), rowsOf(dK)});
+           device::DeltaReduceParams{shape_, workspace_, headsOf(dQ), headsOf(dK)});
   }
 
 private:
@@ -143,12 +136,12 @@ public:
     device::Delta128PrepareParams params{};
     params.shape = shape_;
     params.workspace = workspace_;
-    params.g = rowsOf(call_.args[kG]);
-    params.beta = rowsOf(call_.args[kBeta]);
-    params.inverse = rowsOf(inverse);
+    params.g = headsOf(call_.args[kG]);
+    params.beta = headsOf(call_.args[kBeta]);
+    params.inverse = headsOf(inverse);
     for (const Tensor &output : outputs)
       if (output)
-        params.tails[params.tailCount++] = {rowsOf(output), int32(output.dim(1)),
+        params.tails[params.tailCount++] = {headsOf(output), int32(output.dim(1)),
                                             output.shape.rank == 3 ? int32(output.dim(2)) : 1,
                                             static_cast<int>(byteSize(output.shape.dtype)), 0};
     assert(params.tailCount <= device::kDeltaTails);
@@ -168,7 +161,7 @@ public:
     device::Delta128ScanParams params{};
     params.shape = shape_;
     params.workspace = workspace_;
-    params.out = rowsOf(out);
+    params.out = headsOf(out);
     bool makesOut = static_cast<bool>(out);
     plan_
         .launch("GatedDelta128Scan.cuh", instance("gatedDelta128Scan", {}, {halves_, makesOut}), scanGrid(),
@@ -183,7 +176,7 @@ public:
     device::Delta128ScanBackParams params{};
     params.shape = shape_;
     params.workspace = workspace_;
-    params.dV = rowsOf(dV);
+    params.dV = headsOf(dV);
     plan_
         .launch("GatedDelta128ScanBack.cuh", instance("gatedDelta128ScanBack", {}, {halves_}), scanGrid(),
                 {scanThreads()}, static_cast<uint32_t>(device::delta128ScanBackBytes(int32(halves_))), params)
@@ -197,10 +190,10 @@ public:
     device::Delta128GradParams params{};
     params.shape = shape_;
     params.workspace = workspace_;
-    params.dQ = rowsOf(dQ);
-    params.dK = rowsOf(dK);
-    params.dG = rowsOf(dG);
-    params.dBeta = rowsOf(dBeta);
+    params.dQ = headsOf(dQ);
+    params.dK = headsOf(dK);
+    params.dG = headsOf(dG);
+    params.dBeta = headsOf(dBeta);
     params.heads = int32(valueHeads_ / keyHeads_);
     plan_
         .launch("GatedDelta128Grad.cuh", instance("gatedDelta128Grad", {dBeta.shape.dtype}), chunkGrid(1),
