@@ -32,11 +32,10 @@ StatusOr<std::unique_ptr<Gpu>> Gpu::open(int ordinal) {
     QRT_CUDA_CHECK(driver, cuDeviceGetAttribute(&value, which, device));
     return Status();
   };
-  int major = 0, minor = 0, multiprocessors = 0, shared = 0;
+  int major = 0, minor = 0, multiprocessors = 0;
   QRT_RETURN_IF_ERROR(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, major));
   QRT_RETURN_IF_ERROR(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, minor));
   QRT_RETURN_IF_ERROR(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, multiprocessors));
-  QRT_RETURN_IF_ERROR(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, shared));
   if (major != 9 || minor != 0)
     return error(StatusCode::Unsupported, "GPU {} ({}) has compute capability {}.{}, but programs for sm_90a need 9.0",
                  ordinal, name, major, minor);
@@ -55,7 +54,7 @@ StatusOr<std::unique_ptr<Gpu>> Gpu::open(int ordinal) {
   char pciBusId[32] = {};
   QRT_CUDA_CHECK(driver, cuDeviceGetPCIBusId(pciBusId, sizeof(pciBusId), device));
   gpu->pciBusId_ = pciBusId;
-  gpu->limits_ = {multiprocessors, shared};
+  gpu->limits_ = {multiprocessors};
   size_t free = 0, total = 0;
   QRT_CUDA_CHECK(driver, cuMemGetInfo(&free, &total));
   gpu->totalBytes_ = static_cast<int64_t>(total);

@@ -4,6 +4,7 @@
 // GPU: hot ones spill no register, none has a warning of lost speed, and each fits its launches.
 #include "runtime/backends/cuda/CompileDeviceCode.h"
 #include "runtime/backends/cuda/DeviceCode.h"
+#include "runtime/backends/cuda/device/Types.h"
 #include "runtime/base/File.h"
 #include "runtime/kernels/Signature.h"
 #include "tests/unit/cuda/CatalogCalls.h"
@@ -175,7 +176,7 @@ TEST(CudaKernels, CompileWithoutSpillsAndWarnings) {
     if (function.hot)
       EXPECT_EQ(report.spillStoreBytes + report.spillLoadBytes, 0) << "bytes of registers spilled";
     EXPECT_LE(blockRegisters(function, report), 65536) << "registers of a block of " << function.threads;
-    EXPECT_LE(function.sharedBytes + report.sharedBytes, DeviceLimits().sharedBytes) << "bytes of shared memory";
+    EXPECT_LE(function.sharedBytes + report.sharedBytes, device::kMaxSharedBytes) << "bytes of shared memory";
   }
 }
 

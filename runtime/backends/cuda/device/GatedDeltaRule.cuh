@@ -138,10 +138,9 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaPrepare(const __grid_
     transform[i] = value * deltaDecay(gates, t, j);
   }
   float *scores = as<float>(p.workspace.scores) + deltaMatrix(shape, blockIdx.x, head);
-  if (p.workspace.scores)
-    deltaProduct<4, 4>(n, n, shape.dk, query, keyT, [&](int i, int j, float sum) {
-      scores[i * kDeltaChunk + j] = j <= i ? sum * deltaDecay(gates, i, j) : 0.0f;
-    });
+  deltaProduct<4, 4>(n, n, shape.dk, query, keyT, [&](int i, int j, float sum) {
+    scores[i * kDeltaChunk + j] = j <= i ? sum * deltaDecay(gates, i, j) : 0.0f;
+  });
 }
 
 /// The chunks of a document in order. Writes out, or states, values and residuals. Grid: documents, W, slices of dv.
@@ -427,7 +426,7 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaGrad(const __grid_con
   }
 }
 
-/// dQ and dK as sums over the value heads of a key head, in their order. Grid: blocks of T * K * dk elements.
+/// dQ and dK as sums over the value heads of a key head, in their order. Blocks take tokens in turn.
 template <typename T>
 __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaReduce(const __grid_constant__ DeltaReduceParams p) {
   const DeltaShape &shape = p.shape;

@@ -41,8 +41,6 @@ struct Tensor {
 /// bits on every GPU of its target.
 struct DeviceLimits {
   int multiprocessors = 132;
-  /// Shared memory that a block may ask for.
-  int64_t sharedBytes = 232448;
 };
 
 /// The counterpart of cpu::Call.
