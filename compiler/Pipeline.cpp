@@ -2,6 +2,7 @@
 #include "compiler/Pipeline.h"
 
 #include "compiler/Passes.h"
+#include "compiler/remat/Remat.h"
 #include "dialects/step/Step.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -32,8 +33,8 @@ static qrt::Status parseChoice(const std::string &text, const char *option,
 qrt::Status parseChoices(const std::string &states, const std::string &remat, const std::string &target,
                          PipelineOptions &options) {
   QRT_RETURN_IF_ERROR(parseChoice(states, "--states", &qt::symbolizeStateFormat, "f32 or bf16", options.states));
-  QRT_RETURN_IF_ERROR(parseChoice(remat, "--remat", &qt::symbolizeRematPolicy, "none, memory-bound or budget",
-                                  options.remat));
+  QRT_RETURN_IF_ERROR(
+      parseChoice(remat, "--remat", &qt::symbolizeRematPolicy, "none, memory-bound or budget", options.remat));
   return parseChoice(target, "--target", &qt::symbolizeTarget, "cpu or sm_90a", options.target);
 }
 
@@ -142,7 +143,7 @@ static LogicalResult addPhase(OpPassManager &passes, ModuleOp module, Phase phas
       remat.targetKind = choose<qt::TargetAttr>(module, qt::kTargetAttr, options.target, qt::Target::Cpu);
       remat.disableKernel = options.disabledKernel;
     }
-    passes.addPass(createRemat(remat));
+    passes.addPass(options.machine ? createRemat(remat, *options.machine) : createRemat(remat));
     break;
   }
   case Phase::Planned: {
@@ -183,8 +184,8 @@ static LogicalResult checkRecorded(ModuleOp module, Phase reached, const Pipelin
     return failure();
   auto memory = module->getAttrOfType<IntegerAttr>(qt::kMemoryAttr);
   if (memory && options.memory && memory.getInt() != *options.memory)
-    return module.emitError() << "the module was compiled with --memory=" << memory.getInt()
-                              << ", which cannot become " << *options.memory;
+    return module.emitError() << "the module was compiled with --memory=" << memory.getInt() << ", which cannot become "
+                              << *options.memory;
   if (reached >= Phase::Planned && !options.disabledKernel.empty())
     return module.emitError() << "the kernels of a planned module are chosen already: --disable-kernel="
                               << options.disabledKernel << " comes too late";

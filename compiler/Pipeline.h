@@ -9,6 +9,7 @@
 #include "dialects/qt/Qt.h"
 #include "runtime/base/BucketShape.h"
 #include "runtime/base/Status.h"
+#include "runtime/cost/MachineRates.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -29,6 +30,9 @@ struct PipelineOptions {
   std::optional<qt::Target> target;      // default: cpu
   /// Needed unless the module is `bucketed` or later.
   std::vector<qrt::BucketShape> buckets;
+  /// What the machine achieves, of the same target; default: what is known of that. Decides what is computed again
+  /// under a budget.
+  std::optional<qrt::MachineRates> machine;
   /// A kernel the target is to be taken not to have: shows that nothing falls back.
   std::string disabledKernel;
 };

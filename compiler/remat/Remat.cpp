@@ -3,7 +3,8 @@
 // What the backward pass computes again. A value that it reads from the forward pass costs its memory in between; where
 // the op that made it moves bytes and little else, and its inputs are kept anyway, a second run is cheaper than keeping
 // it (docs/kernels.md, bytes freed per recomputed millisecond).
-#include "compiler/Passes.h"
+#include "compiler/remat/Remat.h"
+
 #include "compiler/remat/Backward.h"
 #include "compiler/remat/MemoryBudget.h"
 #include "compiler/remat/Recomputation.h"
@@ -29,6 +30,7 @@ SmallVector<Operation *> memoryBoundOps(func::FuncOp function) {
 
 struct Remat : impl::RematBase<Remat> {
   using RematBase::RematBase;
+  Remat(RematOptions options, qrt::MachineRates rates) : RematBase(std::move(options)), machine(std::move(rates)) {}
 
   void runOnOperation() override {
     switch (policy) {
@@ -54,12 +56,22 @@ struct Remat : impl::RematBase<Remat> {
     FailureOr<Target> target = findTarget(module.getLoc(), targetKind, disableKernel);
     if (failed(target))
       return failure();
+    if (machine)
+      return keepWithin(module, memory, *target, CostModel(*machine));
     qrt::StatusOr<qrt::MachineRates> rates = qrt::defaultMachineRates(target->name().str());
     if (!rates.ok())
       return module.emitError() << rates.status().message();
     return keepWithin(module, memory, *target, CostModel(std::move(*rates)));
   }
+
+  /// Otherwise what is known of the target.
+  std::optional<qrt::MachineRates> machine;
 };
 
 } // namespace
+
+std::unique_ptr<Pass> createRemat(RematOptions options, qrt::MachineRates machine) {
+  return std::make_unique<Remat>(std::move(options), std::move(machine));
+}
+
 } // namespace qcc

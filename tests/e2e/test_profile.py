@@ -71,11 +71,18 @@ class Profile(TestCase):
         self.assertLess(abs(predicted / measured - 1), 0.3, output)
 
         self.assertIn("by the rates of cpu\n", self.profile(program, "--machine", machine))
+        # The compiler predicts by them too, and takes no others.
+        build = ["qcc", "build", self.work / "model.mlir", "--buckets", "128", "-o", self.work / "again.qprog"]
+        self.assertIn("predicted time of the step on cpu\n", run(*build, "--explain", "--machine", machine))
+        self.assertIn("predicted time of the step on two cores", run(*build, "--explain"))
+        self.assert_fails(2, "--machine: nothing is predicted without --memory or --explain", *build, "--machine", machine)
         rates["target"] = "sm_90a"
         machine.write_text(json.dumps(rates))
         self.assert_fails(1, r"machine\.json: rates of sm_90a, but .*model\.qprog is compiled for cpu", "qrun", "profile",
                           "--program", program, "--data", self.packed, "--scratch", "--seconds", "0.1", "--machine",
                           machine)
+        self.assert_fails(2, r"--machine: .*machine\.json has the rates of sm_90a, but --target is cpu", *build,
+                          "--explain", "--machine", machine)
         rates["coffee"] = 1
         machine.write_text(json.dumps(rates))
         self.assert_fails(1, r"machine\.json: coffee: unknown", "qrun", "profile", "--program", program, "--data",

@@ -112,6 +112,8 @@ static mlir::LogicalResult explainRemat(mlir::ModuleOp module, const PipelineOpt
   mlir::FailureOr<Target> target = findTarget(module.getLoc(), kind, options.disabledKernel);
   if (mlir::failed(target))
     return mlir::failure();
+  if (options.machine)
+    return explainMemory(module, *target, CostModel(*options.machine), out);
   qrt::StatusOr<qrt::MachineRates> rates = qrt::defaultMachineRates(target->name().str());
   if (!rates.ok())
     return module.emitError() << rates.status().message();
@@ -139,6 +141,14 @@ Status build(const BuildOptions &options) {
                         pipeline.memory ? "what it has computed again is chosen in the phase remat"
                                         : "only a program has a memory plan",
                         options.compileTo);
+  }
+  if (!options.machine.empty()) {
+    if (!pipeline.memory && !options.explain)
+      return qrt::error(StatusCode::InvalidUsage, "--machine: nothing is predicted without --memory or --explain");
+    QRT_ASSIGN_OR_RETURN(pipeline.machine, qrt::readMachineRates(options.machine));
+    if (pipeline.machine->target != options.target)
+      return qrt::error(StatusCode::InvalidUsage, "--machine: {} has the rates of {}, but --target is {}",
+                        options.machine, pipeline.machine->target, options.target);
   }
 
   // Standard output may be the result's.

@@ -21,9 +21,11 @@ struct BuildOptions {
   std::string states;
   std::string remat;
   std::string disabledKernel;
-  /// The memory of the device that it is for, like "80GiB": what is recomputed follows from it where `remat` leaves that
-  /// open. An error if the program does not fit.
+  /// The memory of the device that it is for, like "80GiB": what is recomputed follows from it where `remat` leaves
+  /// that open. An error if the program does not fit.
   std::string memory;
+  /// A file of `qrun calibrate`: the rates to predict times by.
+  std::string machine;
   bool explain = false;
 };
 

@@ -32,7 +32,9 @@ int main(int argc, char **argv) {
       ->add_option("-o,--output", build.output,
                    "What to write: the program (needed), or with --compile-to the module (default: standard output)")
       ->type_name("FILE");
-  buildCommand->add_option("--target", build.target, "What runs it: cpu")->capture_default_str()->type_name("NAME");
+  buildCommand->add_option("--target", build.target, "What runs it: cpu or sm_90a")
+      ->capture_default_str()
+      ->type_name("NAME");
   buildCommand
       ->add_option("--buckets", build.buckets,
                    "Shapes of rows to build for, separated by commas: TOKENS takes any row of so many, "
@@ -60,6 +62,11 @@ int main(int argc, char **argv) {
           "Memory of the device, as 80GiB or 141GB: computes again what a run of one micro-batch a step needs to "
           "fit, in the least time; fails, and writes nothing, if it does not fit even so")
       ->type_name("SIZE");
+  buildCommand
+      ->add_option("--machine", build.machine,
+                   "Rates of qrun calibrate, by which --memory chooses and --explain predicts (without: those known of "
+                   "the target)")
+      ->type_name("FILE");
   buildCommand->add_flag("--explain", build.explain, "Print what each layer became, its costs, and what was missed");
   buildCommand
       ->add_option("--disable-kernel", build.disabledKernel,
