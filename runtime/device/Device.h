@@ -99,6 +99,8 @@ enum class Choosing {
 struct Preparation {
   /// Device functions whose machine code was loaded, and matrix products whose algorithms were timed.
   int64_t functions = 0, productsTimed = 0;
+  /// Of these products, those whose choice could not be kept: the next run may make another one.
+  int64_t productsNotKept = 0;
   double loadMilliseconds = 0, productMilliseconds = 0, captureMilliseconds = 0;
 };
 

@@ -170,11 +170,15 @@ Status Session::loadBatch(const HostBatch &batch) {
     if (batch.labels[t] != kIgnoredLabel && (batch.labels[t] < 0 || batch.labels[t] >= vocabulary))
       return error(StatusCode::InvalidData, "token {}: label {} is outside the vocabulary of {}", t, batch.labels[t],
                    vocabulary);
-    if (batch.embeddingOrder[t] < -1 || batch.embeddingOrder[t] >= bucket.tokens)
-      return error(StatusCode::InvalidData, "order {}: {} is not the position of a token", t, batch.embeddingOrder[t]);
   }
   segments_.resize(static_cast<size_t>(SegmentLayout{bucket}.size()));
   QRT_RETURN_IF_ERROR(fillSegmentTable({bucket}, batch.documentOffsets, batch.trainedRows, segments_));
+  // Positions of the documents' tokens, then -1.
+  int64_t end = batch.documentOffsets.back();
+  for (size_t t = 0; t < tokens; ++t)
+    if (int32_t position = batch.embeddingOrder[t];
+        static_cast<int64_t>(t) < end ? position < 0 || position >= end : position != -1)
+      return error(StatusCode::InvalidData, "order {}: {} is not the position of a token", t, position);
   ids_.assign(batch.ids.begin(), batch.ids.end());
   labels_.assign(batch.labels.begin(), batch.labels.end());
   embeddingOrder_.assign(batch.embeddingOrder.begin(), batch.embeddingOrder.end());

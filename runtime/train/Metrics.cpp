@@ -64,6 +64,10 @@ Status MetricsFile::write(const StepMetrics &m) {
           {"real", perSecond(m.realTokens, m.milliseconds)},
           {"slot", perSecond(m.slotTokens, m.milliseconds)}}}}},
   };
+  if (m.deviceBytes > 0) {
+    line["memory_planned_bytes"] = m.plannedBytes;
+    line["memory_device_bytes"] = m.deviceBytes;
+  }
   return writeLine(line.dump());
 }
 

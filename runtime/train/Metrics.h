@@ -26,7 +26,10 @@ struct StepMetrics {
   double milliseconds = 0;
   /// Of this step, for buckets that were not built before.
   double compileMilliseconds = 0;
+  /// Reserved for the spaces.
   int64_t memoryBytes = 0;
+  /// Of a device that says what it uses: what was planned in all, and what it said at the beginning of the run; else 0.
+  int64_t plannedBytes = 0, deviceBytes = 0;
 };
 
 struct EvalMetrics {

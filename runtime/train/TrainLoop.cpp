@@ -49,7 +49,7 @@ public:
   /// `traced`: the step that is to be traced.
   Loop(Session &session, const TokenData &data, const TrainOptions &options, int64_t traced, Report report)
       : session_(session), data_(data), options_(options), traced_(traced), report_(std::move(report)),
-        dump_(session.program(), DebugDump::Kind::Gradients) {}
+        dump_(session.program(), DebugDump::Kind::Gradients), memory_(session.device().memoryUse()) {}
 
   /// Trains a step on these rows; `metrics` has its number, epoch and learning rate.
   Status step(StepMetrics metrics, const std::vector<int64_t> &rows);
@@ -85,6 +85,7 @@ private:
   int64_t traced_;
   Report report_;
   DebugDump dump_;
+  std::optional<MemoryUse> memory_;
   TokenRow row_;
   HostBatch batch_;
   Stopwatch watch_;
@@ -175,6 +176,10 @@ Status Loop::take(const RunResult &run) {
   metrics.loss = step.loss / static_cast<double>(metrics.trainedTokens);
   metrics.skipped = !std::isfinite(metrics.gradNorm);
   metrics.memoryBytes = totalBytes(session_.device().reserved());
+  if (memory_) {
+    metrics.plannedBytes = session_.plannedBytes();
+    metrics.deviceBytes = memory_->bytes - memory_->others;
+  }
   double now = watch_.milliseconds();
   metrics.milliseconds = now - std::max(step.begin, lastFinished_) - metrics.compileMilliseconds;
   lastFinished_ = now;

@@ -90,6 +90,8 @@ std::unique_ptr<Session> makeGpuSession(DType dtype, const CudaDeviceOptions &de
   EXPECT_OK(program);
   if (!program.ok() || compileOnly())
     return nullptr;
+  // Keeps the context, and with it the library's handle, from one device to the next.
+  gpu();
   StatusOr<std::unique_ptr<Device>> opened = createCudaDevice(device);
   EXPECT_OK(opened);
   if (!opened.ok())

@@ -25,10 +25,12 @@ std::string StartUp::report(const Preparation &preparation, int64_t compiled) co
   for (const Part &part : parts_) {
     text += fmt::format("{} {} {}", &part == &parts_.front() ? "" : ",", part.name, whole(part.milliseconds));
     if (part.name == "prepare" && preparation.functions > 0)
-      text += fmt::format(" ({}, {} of them compiled, loaded in {}; {} timed in {}; captured in {})",
-                          countOf(preparation.functions, "device function"), compiled,
-                          whole(preparation.loadMilliseconds), countOf(preparation.productsTimed, "matrix product"),
-                          whole(preparation.productMilliseconds), whole(preparation.captureMilliseconds));
+      text += fmt::format(
+          " ({}, {} of them compiled, loaded in {}; {} timed in {}{}; captured in {})",
+          countOf(preparation.functions, "device function"), compiled, whole(preparation.loadMilliseconds),
+          countOf(preparation.productsTimed, "matrix product"), whole(preparation.productMilliseconds),
+          preparation.productsNotKept > 0 ? ", which could not be kept: the next run may choose others" : "",
+          whole(preparation.captureMilliseconds));
   }
   return text;
 }

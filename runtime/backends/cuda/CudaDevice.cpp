@@ -8,7 +8,6 @@
 #include "runtime/backends/cuda/RandomFill.h"
 #include "runtime/backends/cuda/TraceRun.h"
 #include "runtime/backends/cuda/nvml/TelemetrySampler.h"
-#include "runtime/base/BlockedSignals.h"
 #include "runtime/base/File.h"
 #include "runtime/base/Stopwatch.h"
 #include "runtime/device/DebugTable.h"
@@ -67,7 +66,7 @@ private:
   CudaDevice &device_;
   const Program &program_;
   const Entry &entry_;
-  KernelModules *modules_ = nullptr;
+  std::shared_ptr<KernelModules> modules_;
   /// By instruction.
   std::vector<PreparedWorks> works_;
   Graph graph_;
@@ -146,14 +145,16 @@ public:
   GemmTuner &tuner() { return tuner_; }
   const CudaDeviceOptions &options() const { return options_; }
 
-  /// The device functions of a program, which outlives the device's executables.
-  KernelModules &modulesOf(const Program &program) {
-    std::unique_ptr<KernelModules> &modules = modules_[&program];
+  /// The device functions of a program, shared by the executables of its entries; they end with the last of them.
+  std::shared_ptr<KernelModules> modulesOf(const Program &program) {
+    std::weak_ptr<KernelModules> &kept = modules_[&program];
+    std::shared_ptr<KernelModules> modules = kept.lock();
     if (!modules)
-      modules = std::make_unique<KernelModules>(gpu_->driver(), [&program](std::string_view, const std::string &name) {
-        return deviceCodeOf(program, name);
-      });
-    return *modules;
+      kept = modules =
+          std::make_shared<KernelModules>(gpu_->driver(), [&program](std::string_view, const std::string &name) {
+            return deviceCodeOf(program, name);
+          });
+    return modules;
   }
 
   Status poisonForRun(const Entry &entry) {
@@ -177,7 +178,7 @@ private:
   DeviceMemory spaces_[kNumSpaces];
   IoRing io_;
   Preparation preparation_;
-  std::map<const Program *, std::unique_ptr<KernelModules>> modules_;
+  std::map<const Program *, std::weak_ptr<KernelModules>> modules_;
 };
 
 Tensor CudaExecutable::tensorOf(int32_t index) const {
@@ -230,7 +231,7 @@ Status CudaExecutable::build(Choosing choosing) {
     milliseconds += now - last;
     last = now;
   };
-  modules_ = &device_.modulesOf(program_);
+  modules_ = device_.modulesOf(program_);
   int64_t loaded = modules_->size();
   WorkContext context = device_.gpu().works(*modules_);
   for (size_t i = 0; i < entry_.instructions.size(); ++i) {
@@ -246,13 +247,16 @@ Status CudaExecutable::build(Choosing choosing) {
   done.functions += modules_->size() - loaded;
   lap(done.loadMilliseconds);
   int64_t timed = device_.tuner().timed();
-  // The arena holds nothing between runs: operands for timing.
-  for (PreparedWorks &works : works_)
-    for (PreparedWorks::Work &work : works.works())
-      if (auto *gemm = std::get_if<PreparedGemm>(&work))
-        QRT_RETURN_IF_ERROR(device_.tuner().choose(*gemm, choosing, device_.at(Space::Transient, 0),
-                                                   device_.reserved()[static_cast<int>(Space::Transient)]));
-  device_.tuner().save();
+  // The arena holds nothing between runs: operands for timing. Twice: what others have settled meanwhile is taken.
+  for (int round = 0; round < 2; ++round) {
+    for (PreparedWorks &works : works_)
+      for (PreparedWorks::Work &work : works.works())
+        if (auto *gemm = std::get_if<PreparedGemm>(&work))
+          QRT_RETURN_IF_ERROR(device_.tuner().choose(*gemm, choosing, device_.at(Space::Transient, 0),
+                                                     device_.reserved()[static_cast<int>(Space::Transient)]));
+    device_.tuner().settle();
+  }
+  done.productsNotKept = device_.tuner().unkept();
   done.productsTimed += device_.tuner().timed() - timed;
   lap(done.productMilliseconds);
   if (device_.options().launch == LaunchMode::Eager)
@@ -302,7 +306,6 @@ Status CudaExecutable::launchEach(Observer *observer) const {
 }
 
 Status CudaExecutable::start(Observer *observer) {
-  BlockedSignals blocked;
   QRT_RETURN_IF_ERROR(device_.poisonForRun(entry_));
   QRT_RETURN_IF_ERROR(copyIn());
   if (observer || device_.options().launch == LaunchMode::Eager)
@@ -407,7 +410,6 @@ StatusOr<ExecutionTimes> CudaExecutable::time(double seconds) {
 }
 
 StatusOr<ExecutionTrace> CudaExecutable::trace() {
-  BlockedSignals blocked;
   const Gpu &gpu = device_.gpu();
   bool replays = device_.options().launch == LaunchMode::Graph;
   Graph graph;
@@ -434,8 +436,7 @@ StatusOr<std::unique_ptr<Device>> createCudaDevice(const CudaDeviceOptions &opti
   QRT_ASSIGN_OR_RETURN(std::unique_ptr<Gpu> gpu, Gpu::open(options.ordinal));
   std::optional<GivenChoices> given;
   if (!options.products.empty()) {
-    constexpr int64_t kMaxFileBytes = int64_t{16} << 20;
-    QRT_ASSIGN_OR_RETURN(std::string text, readFile(options.products, kMaxFileBytes));
+    QRT_ASSIGN_OR_RETURN(std::string text, readFile(options.products, ProductChoices::kMaxFileBytes));
     QRT_ASSIGN_OR_RETURN(ProductChoices choices, ProductChoices::parse(text, options.products));
     QRT_RETURN_IF_ERROR(choices.checkSameMachine(GemmTuner::machineOf(*gpu), options.products));
     given.emplace(std::move(choices), options.products);

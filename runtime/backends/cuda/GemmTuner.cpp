@@ -10,8 +10,6 @@
 namespace qrt::cuda {
 namespace {
 
-constexpr int64_t kMaxFileBytes = int64_t{16} << 20;
-
 /// The candidate of an algorithm; nothing if the library does not offer it.
 std::optional<size_t> candidateOf(const PreparedGemm &gemm, const LtAlgorithm &algorithm) {
   const std::vector<LtHeuristicResult> &candidates = gemm.candidates();
@@ -26,35 +24,24 @@ std::optional<size_t> candidateOf(const PreparedGemm &gemm, const LtAlgorithm &a
 
 ProductChoices GemmTuner::machineOf(const Gpu &gpu) { return {gpu.name(), "cuBLASLt " + gpu.cublasLt().version()}; }
 
-GemmTuner::GemmTuner(const Gpu &gpu, std::string folder, std::optional<GivenChoices> given)
-    : gpu_(gpu), given_(std::move(given)), known_(machineOf(gpu)), chosen_(machineOf(gpu)) {
+/// "FOLDER/products-NVIDIA-H200-13.1.0.json".
+static std::string pathOf(const Gpu &gpu, const std::string &folder) {
   if (folder.empty())
-    return;
+    return "";
   std::string name = fmt::format("products-{}-{}.json", gpu.name(), gpu.cublasLt().version());
   std::replace(name.begin(), name.end(), ' ', '-');
   std::replace(name.begin(), name.end(), '/', '-');
-  path_ = joinPath(folder, name);
-  load();
+  return joinPath(folder, name);
 }
 
-void GemmTuner::load() {
-  if (!pathExists(path_))
-    return;
-  StatusOr<std::string> text = readFile(path_, kMaxFileBytes);
-  if (!text.ok())
-    return;
-  // A file that is damaged only costs time.
-  StatusOr<ProductChoices> choices = ProductChoices::parse(*text, path_);
-  if (choices.ok() && choices->checkSameMachine(known_, path_).ok())
-    known_ = *std::move(choices);
-}
+GemmTuner::GemmTuner(const Gpu &gpu, const std::string &folder, std::optional<GivenChoices> given)
+    : gpu_(gpu), file_(pathOf(gpu, folder), machineOf(gpu)), given_(std::move(given)), known_(file_.read()),
+      chosen_(machineOf(gpu)) {}
 
-void GemmTuner::save() {
-  if (path_.empty() || timed_ == 0)
-    return;
-  std::string folder = path_.substr(0, path_.rfind('/'));
-  if (createDirectories(folder).ok())
-    (void)writeFileAtomically(path_, known_.print()).ok();
+void GemmTuner::settle() {
+  if (!fresh_.empty() && !file_.settle(chosen_, fresh_).ok())
+    unkept_ += static_cast<int64_t>(fresh_.size());
+  fresh_.clear();
 }
 
 Status GemmTuner::choose(PreparedGemm &gemm, Choosing choosing, DevicePtr scratch, int64_t scratchBytes) {
@@ -85,7 +72,7 @@ Status GemmTuner::choose(PreparedGemm &gemm, Choosing choosing, DevicePtr scratc
   if (gemm.candidates().size() > 1)
     QRT_RETURN_IF_ERROR(time(gemm, scratch, scratchBytes, best));
   QRT_RETURN_IF_ERROR(take(best, ProductChoice::Reason::Timed));
-  known_.set(name, *chosen_.find(name));
+  fresh_.push_back(name);
   ++timed_;
   return Status();
 }
@@ -93,12 +80,9 @@ Status GemmTuner::choose(PreparedGemm &gemm, Choosing choosing, DevicePtr scratc
 Status GemmTuner::time(PreparedGemm &gemm, DevicePtr scratch, int64_t scratchBytes, size_t &best) {
   auto aligned = [](int64_t bytes) { return static_cast<DevicePtr>(bytes / 256 * 256); };
   DevicePtr a = scratch, b = a + aligned(gemmExtent(gemm.gemm().a)), c = b + aligned(gemmExtent(gemm.gemm().b));
-  int64_t bytes = std::min(scratchBytes, static_cast<int64_t>(c - scratch) + gemmExtent(gemm.gemm().c));
-  if (filled_ != scratch || filledBytes_ < bytes) {
-    QRT_RETURN_IF_ERROR(fillWithRandom(gpu_, scratch, bytes));
-    filled_ = scratch;
-    filledBytes_ = bytes;
-  }
+  // Real numbers each time: what products left there, in part sums of sums, would take another power.
+  QRT_RETURN_IF_ERROR(fillWithRandom(
+      gpu_, scratch, std::min(scratchBytes, static_cast<int64_t>(c - scratch) + gemmExtent(gemm.gemm().c))));
   size_t candidates = gemm.candidates().size();
   Events events(gpu_.driver());
   QRT_RETURN_IF_ERROR(events.create(candidates + 1));

@@ -2,8 +2,8 @@
 #ifndef RUNTIME_BACKENDS_CUDA_GEMMTUNER_H
 #define RUNTIME_BACKENDS_CUDA_GEMMTUNER_H
 
+#include "runtime/backends/cuda/ChoicesFile.h"
 #include "runtime/backends/cuda/Gpu.h"
-#include "runtime/backends/cuda/ProductChoices.h"
 #include "runtime/device/Device.h"
 
 #include <optional>
@@ -22,7 +22,7 @@ struct GivenChoices {
 class GemmTuner {
 public:
   /// `folder`: where the file of choices lies; empty: nowhere. `given` are of this GPU and library.
-  GemmTuner(const Gpu &gpu, std::string folder, std::optional<GivenChoices> given = std::nullopt);
+  GemmTuner(const Gpu &gpu, const std::string &folder, std::optional<GivenChoices> given = std::nullopt);
 
   /// What the choices of a GPU are labelled with.
   static ProductChoices machineOf(const Gpu &gpu);
@@ -32,26 +32,29 @@ public:
   /// offer what is given.
   Status choose(PreparedGemm &gemm, Choosing choosing, DevicePtr scratch, int64_t scratchBytes);
 
-  /// Writes the file. A folder that cannot be written is no error.
-  void save();
+  /// Settles what was timed since the last call: of processes that timed the same product, the first to come here has
+  /// its choice taken by all. To be called, and products to be chosen once more, before any of them is captured. A file
+  /// that cannot be written is no error, but counted (unkept).
+  void settle();
 
   /// Of all products so far.
   const ProductChoices &chosen() const { return chosen_; }
   /// Products timed so far.
   int64_t timed() const { return timed_; }
+  /// Of these, those that are kept nowhere: another run may choose otherwise.
+  int64_t unkept() const { return unkept_; }
 
 private:
-  void load();
   Status time(PreparedGemm &gemm, DevicePtr scratch, int64_t scratchBytes, size_t &best);
 
   const Gpu &gpu_;
-  std::string path_;
+  ChoicesFile file_;
   std::optional<GivenChoices> given_;
+  /// In the file when this run began; in this run.
   ProductChoices known_, chosen_;
-  /// Scratch that holds random numbers already.
-  DevicePtr filled_ = 0;
-  int64_t filledBytes_ = 0;
-  int64_t timed_ = 0;
+  /// Names of products timed since they were settled last.
+  std::vector<std::string> fresh_;
+  int64_t timed_ = 0, unkept_ = 0;
 };
 
 } // namespace qrt::cuda

@@ -27,10 +27,13 @@ public:
     Status recorded = record();
     CUgraph graph = nullptr;
     CUresult ended = driver->cuStreamEndCapture(stream, &graph);
-    QRT_RETURN_IF_ERROR(recorded);
+    CUresult instantiated = recorded.ok() && ended == CUDA_SUCCESS
+                                ? driver->cuGraphInstantiateWithFlags(&executable_, graph, 0)
+                                : CUDA_SUCCESS;
+    if (graph)
+      driver->cuGraphDestroy(graph);
+    QRT_RETURN_IF_ERROR(std::move(recorded));
     QRT_RETURN_IF_ERROR(driver.check(ended, "cuStreamEndCapture"));
-    CUresult instantiated = driver->cuGraphInstantiateWithFlags(&executable_, graph, 0);
-    driver->cuGraphDestroy(graph);
     QRT_RETURN_IF_ERROR(driver.check(instantiated, "cuGraphInstantiateWithFlags"));
     QRT_CUDA_CHECK(driver, cuGraphUpload(executable_, stream));
     return Status();

@@ -33,6 +33,8 @@ class ProductChoices {
 public:
   ProductChoices(std::string gpu, std::string library) : gpu_(std::move(gpu)), library_(std::move(library)) {}
 
+  /// The longest text that is read.
+  static constexpr int64_t kMaxFileBytes = int64_t{16} << 20;
   /// InvalidData, naming `source` and the member, for text that is no such file.
   static StatusOr<ProductChoices> parse(std::string_view text, const std::string &source);
   /// Products sorted by name; ends with a line feed.
@@ -43,6 +45,7 @@ public:
 
   /// Null if there is none of this name.
   const ProductChoice *find(const std::string &name) const;
+  /// Replaces one of the same name.
   void set(const std::string &name, const ProductChoice &choice) { choices_.insert_or_assign(name, choice); }
   size_t size() const { return choices_.size(); }
 

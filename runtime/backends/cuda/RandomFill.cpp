@@ -19,7 +19,8 @@ Status fillRepeating(const Gpu &gpu, DevicePtr data, int64_t bytes, std::span<co
   return gpu.synchronize();
 }
 
-Status fillWithRandom(const Gpu &gpu, DevicePtr data, int64_t bytes) {
+/// What is repeated.
+static std::vector<uint16_t> makeBlock() {
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
   std::vector<uint16_t> block(size_t{1} << 20);
@@ -29,6 +30,11 @@ Status fillWithRandom(const Gpu &gpu, DevicePtr data, int64_t bytes) {
     std::memcpy(&bits, &x, sizeof(bits));
     value = static_cast<uint16_t>(bits >> 16);
   }
+  return block;
+}
+
+Status fillWithRandom(const Gpu &gpu, DevicePtr data, int64_t bytes) {
+  static const std::vector<uint16_t> block = makeBlock();
   return fillRepeating(gpu, data, bytes, std::as_bytes(std::span(block)));
 }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/backends/cuda/ProductChoices.h"
-
+#include "runtime/backends/cuda/ChoicesFile.h"
+#include "runtime/base/File.h"
 #include "tests/unit/runtime/support/StatusMatchers.h"
+#include "tests/unit/runtime/support/TempDirectory.h"
 
 namespace qrt::cuda {
 namespace {
+
+using qrt::test::TempDirectory;
 
 ProductChoices someChoices() {
   ProductChoices choices("NVIDIA H200", "cuBLASLt 13.1.0");
@@ -27,6 +30,43 @@ TEST(ProductChoices, RoundTrip) {
   EXPECT_EQ(read->find("16x4x2 bf16 -> f32, a b")->reason, ProductChoice::Reason::First);
   EXPECT_EQ(read->find("8x4x2 f32 -> f32, a b")->reason, ProductChoice::Reason::Given);
   EXPECT_EQ(read->find("8x4x2"), nullptr);
+}
+
+// Of two processes that chose differently, both take what the first settled.
+TEST(ChoicesFile, TheFirstIsTakenByAll) {
+  TempDirectory directory;
+  ProductChoices machine("NVIDIA H200", "cuBLASLt 13.1.0");
+  ChoicesFile file(directory / "made/choices.json", machine);
+  EXPECT_EQ(file.read().size(), 0u);
+  ProductChoices first = machine, second = machine;
+  first.set("a", {{{1}}, ProductChoice::Reason::Timed});
+  second.set("a", {{{2}}, ProductChoice::Reason::Timed});
+  second.set("b", {{{3}}, ProductChoice::Reason::Timed});
+  second.set("given", {{{4}}, ProductChoice::Reason::Given});
+  ASSERT_OK(file.settle(first, std::vector<std::string>{"a"}));
+  ASSERT_OK(file.settle(second, std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(first.find("a")->algorithm.data[0], 1u);
+  EXPECT_EQ(second.find("a")->algorithm.data[0], 1u);
+  EXPECT_EQ(second.find("b")->algorithm.data[0], 3u);
+  ProductChoices kept = file.read();
+  EXPECT_EQ(kept.size(), 2u);
+  EXPECT_EQ(kept.find("a")->algorithm.data[0], 1u);
+  EXPECT_EQ(kept.find("b")->algorithm.data[0], 3u);
+  // Another machine's, or a damaged one, is as none.
+  EXPECT_EQ(
+      ChoicesFile(directory / "made/choices.json", ProductChoices("NVIDIA H100", "cuBLASLt 13.1.0")).read().size(), 0u);
+  ASSERT_OK(writeFileAtomically(directory / "made/choices.json", "{"));
+  EXPECT_EQ(file.read().size(), 0u);
+}
+
+TEST(ChoicesFile, WhatCannotBeKeptStaysAsItIs) {
+  TempDirectory directory;
+  ASSERT_OK(writeFileAtomically(directory / "file", ""));
+  ProductChoices choices = someChoices();
+  std::vector<std::string> products = {"8x4x2 f32 -> f32, a b"};
+  for (const std::string &path : {std::string(), directory / "file/choices.json"})
+    EXPECT_ERROR(ChoicesFile(path, ProductChoices("g", "l")).settle(choices, products), StatusCode::Io, "");
+  EXPECT_EQ(choices.print(), someChoices().print());
 }
 
 TEST(ProductChoices, OfAnotherMachineAreRefused) {

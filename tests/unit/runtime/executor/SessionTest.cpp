@@ -203,6 +203,11 @@ TEST(Session, ChecksTheBatch) {
   batch = good;
   batch.embeddingOrder[1] = 16;
   EXPECT_ERROR(session->loadBatch(batch), StatusCode::InvalidData, "order 1: 16");
+  batch.embeddingOrder[1] = -1;
+  EXPECT_ERROR(session->loadBatch(batch), StatusCode::InvalidData, "order 1: -1");
+  batch = good;
+  batch.embeddingOrder[13] = 0;
+  EXPECT_ERROR(session->loadBatch(batch), StatusCode::InvalidData, "order 13: 0");
   batch = good;
   batch.ids.pop_back();
   EXPECT_ERROR(session->loadBatch(batch), StatusCode::InvalidData, "ids: expected 16");
