@@ -10,31 +10,39 @@ using namespace mlir;
 namespace qcc {
 namespace {
 
-/// A tensor as the backend sees it, at an address that means nothing but has the alignment of the real one.
+/// A tensor as the backend sees it.
 qrt::cuda::Tensor tensorOf(Value memory) {
-  constexpr uint64_t kBase = uint64_t{1} << 40;
-  step::View view = step::viewOf(memory);
   qrt::TensorShape shape = step::tensorShape(cast<MemRefType>(memory.getType()));
-  return {shape, kBase + static_cast<uint64_t>(view.offset * qrt::byteSize(shape.dtype))};
+  return placedTensor(shape, step::viewOf(memory).offset * qrt::byteSize(shape.dtype), 0);
 }
 
 KernelCall callOf(step::LaunchOp launch) {
   KernelCall call;
   call.kernel = launch.getKernel();
   for (auto [i, value] : llvm::enumerate(launch.getCallArguments())) {
-    call.effects.push_back(step::argEffect(launch.getEffect(i)));
-    call.shapes.emplace_back();
-    call.offsets.push_back(0);
-    if (!value)
-      continue;
-    call.shapes.back() = step::tensorShape(cast<MemRefType>(value.getType()));
-    call.offsets.back() = step::viewOf(value).offset * qrt::byteSize(call.shapes.back()->dtype);
+    qrt::ArgEffect effect = step::argEffect(launch.getEffect(i));
+    if (value)
+      call.addArgument(effect, step::tensorShape(cast<MemRefType>(value.getType())), step::viewOf(value).offset);
+    else
+      call.addAbsent(effect);
   }
   for (int64_t param : launch.getParams())
     call.params.push_back(qrt::ParamValue{.i = param});
   if (ArrayRef<int64_t> b = cast<step::EntryOp>(launch->getParentOp()).getBucket(); b.size() == 4)
     call.bucket = {b[0], b[1], b[2], b[3]};
   return call;
+}
+
+/// The call was planned once, for its workspace, before its memory was: the plan that says what is compiled must not
+/// need more.
+LogicalResult checkWorkspace(step::LaunchOp launch, const qrt::cuda::KernelPlan &plan) {
+  int64_t bytes = 0;
+  if (Value workspace = launch.getWorkspace())
+    bytes = step::tensorShape(cast<MemRefType>(workspace.getType())).elements() * qrt::byteSize(qrt::DType::F32);
+  if (plan.workspaceBytes() > bytes)
+    return launch.emitError() << "expected a workspace of at least " << plan.workspaceBytes() << " bytes, got "
+                              << bytes;
+  return success();
 }
 
 } // namespace
@@ -66,7 +74,7 @@ FailureOr<DeviceFunctions> compileDeviceFunctions(ModuleOp module, const Target 
     for (Operation &op : *entry.getBody()) {
       if (auto launch = dyn_cast<step::LaunchOp>(op)) {
         FailureOr<qrt::cuda::KernelPlan> plan = planOnGpu(launch, callOf(launch), target);
-        if (failed(plan) || failed(compile(launch, *plan)))
+        if (failed(plan) || failed(checkWorkspace(launch, *plan)) || failed(compile(launch, *plan)))
           return failure();
         continue;
       }

@@ -570,13 +570,11 @@ KernelCall callOf(const EntryPlan &plan, const PlannedInstruction &instruction) 
   call.bucket = qt::bucketOf(op->getParentOfType<func::FuncOp>()).value_or(qrt::BucketShape());
   op.getKernelParams(call.params);
   for (const PlannedAccess &access : ArrayRef(instruction.accesses).drop_back(instruction.hasWorkspace)) {
-    call.effects.push_back(step::argEffect(access.effect));
-    call.shapes.emplace_back();
-    call.offsets.push_back(0);
-    if (!access.view)
-      continue;
-    qrt::TensorShape &shape = call.shapes.back().emplace(shapeOf(plan, *access.view));
-    call.offsets.back() = access.view->offset * qrt::byteSize(shape.dtype);
+    qrt::ArgEffect effect = step::argEffect(access.effect);
+    if (access.view)
+      call.addArgument(effect, shapeOf(plan, *access.view), access.view->offset);
+    else
+      call.addAbsent(effect);
   }
   return call;
 }

@@ -19,6 +19,19 @@ struct KernelCall {
   llvm::SmallVector<qrt::ArgEffect> effects;
   llvm::SmallVector<qrt::ParamValue> params;
   qrt::BucketShape bucket;
+
+  /// The next argument; `elements`: from an aligned address to its first.
+  void addArgument(qrt::ArgEffect effect, const qrt::TensorShape &shape, int64_t elements) {
+    shapes.emplace_back(shape);
+    offsets.push_back(elements * qrt::byteSize(shape.dtype));
+    effects.push_back(effect);
+  }
+  /// The next argument, an optional one, is not given.
+  void addAbsent(qrt::ArgEffect effect) {
+    shapes.emplace_back();
+    offsets.push_back(0);
+    effects.push_back(effect);
+  }
 };
 
 /// What a target says about a call.

@@ -90,16 +90,17 @@ int64_t overheadBytes(const Target &target) {
   return qrt::deviceOverhead(target.name(), kMostCode).total();
 }
 
+qrt::cuda::Tensor placedTensor(const qrt::TensorShape &shape, int64_t offset, size_t place) {
+  constexpr uint64_t kApart = uint64_t{1} << 40;
+  return {shape, kApart * (place + 1) + static_cast<uint64_t>(offset)};
+}
+
 FailureOr<qrt::cuda::KernelPlan> planOnGpu(Operation *op, const KernelCall &call, const Target &target) {
-  // Addresses that mean nothing but have the alignment of the real ones: buffers start on the alignment of the arena,
-  // far apart.
-  constexpr uint64_t kBase = uint64_t{1} << 40;
   SmallVector<qrt::cuda::Tensor> args;
   for (auto [i, shape] : llvm::enumerate(call.shapes))
-    args.push_back(shape ? qrt::cuda::Tensor{*shape, kBase * (i + 2) + static_cast<uint64_t>(call.offsets[i])}
-                         : qrt::cuda::Tensor());
+    args.push_back(shape ? placedTensor(*shape, call.offsets[i], i + 1) : qrt::cuda::Tensor());
   qrt::cuda::Call planned{call.kernel, args, call.effects, call.params, call.bucket, {}};
-  qrt::cuda::KernelPlan plan(kBase);
+  qrt::cuda::KernelPlan plan(placedTensor({}, 0, 0).data);
   if (qrt::Status status = qrt::cuda::planKernel(planned, plan); !status.ok())
     return op->emitError() << "no kernel on target " << target.name() << ": " << status.message();
   return plan;

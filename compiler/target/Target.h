@@ -34,6 +34,10 @@ mlir::FailureOr<CallNeeds> planCall(mlir::Operation *op, const KernelCall &call,
 /// taken for more than that of any model.
 int64_t overheadBytes(const Target &target);
 
+/// A tensor at an address that means nothing but has the alignment of the real one: `offset` bytes from the aligned
+/// start of the memory at `place`. Places are far apart, as buffers are.
+qrt::cuda::Tensor placedTensor(const qrt::TensorShape &shape, int64_t offset, size_t place);
+
 /// What a GPU does for a call, with addresses of no meaning; an error at `op` if it cannot.
 mlir::FailureOr<qrt::cuda::KernelPlan> planOnGpu(mlir::Operation *op, const KernelCall &call, const Target &target);
 

@@ -4,6 +4,7 @@
 #include "compiler/emit/EmitProgram.h"
 
 #include "compiler/Passes.h"
+#include "compiler/emit/DeviceFunctions.h"
 #include "compiler/emit/TransientPeaks.h"
 #include "runtime/base/SegmentTable.h"
 #include "runtime/program/Memory.h"
@@ -172,6 +173,21 @@ TEST_F(EmitProgram, RefusesWhatIsNotPlanned) {
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) { message = diagnostic.str(); });
   EXPECT_TRUE(failed(emitProgram(*bare)));
   EXPECT_EQ(message, "expected a module in the phase planned, got one without a step.layout");
+}
+
+// Planned for the CPU, whose kernel needs less than the GPU's.
+TEST_F(EmitProgram, AGpuCallNeedsTheWorkspaceThatWasPlanned) {
+  std::vector<step::LaunchOp> others;
+  module->walk([&](step::LaunchOp launch) {
+    if (launch.getKernel() != qrt::Kernel::AddRmsNormGrad)
+      others.push_back(launch);
+  });
+  for (step::LaunchOp launch : others)
+    launch.erase();
+  std::string message;
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) { message = diagnostic.str(); });
+  EXPECT_TRUE(failed(compileDeviceFunctions(*module, Target{qt::Target::Sm90a, std::nullopt})));
+  EXPECT_EQ(message.substr(0, 33), "expected a workspace of at least ") << message;
 }
 
 } // namespace
