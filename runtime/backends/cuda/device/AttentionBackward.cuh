@@ -23,7 +23,8 @@ template <int kWidth>
 __global__ void __launch_bounds__(kRowsThreads)
     attentionBackwardRows(const __grid_constant__ AttentionGradRowsParams p) {
   constexpr int kLanes = kWidth / 8;
-  unsigned item = (blockIdx.x * kRowsThreads + threadIdx.x) / kLanes;
+  // Below 2^32 where the threads of all items are not.
+  unsigned item = blockIdx.x * (kRowsThreads / kLanes) + threadIdx.x / kLanes;
   int row = static_cast<int>(item / p.heads), head = static_cast<int>(item % p.heads), lane = threadIdx.x % kLanes;
   // The threads of a group leave together, and groups exchange nothing.
   if (row >= p.docs.tokens)
