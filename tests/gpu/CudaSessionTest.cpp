@@ -40,6 +40,10 @@ Status planInstruction(const Entry &entry, const Instruction &instruction, Kerne
   return planKernel({launch->kernel, args, launch->effects, launch->params, entry.bucket, {}}, plan);
 }
 
+/// Takes as many bytes of parameters as the function in whose place it is.
+constexpr const char *kStop = "template <int n> struct Bytes { char of[n]; };\n"
+                              "template <int n> __global__ void stop(Bytes<n>) { __trap(); }";
+
 /// TinyProgram as the compiler would make it for the GPU: with the workspace of its calls and their machine code.
 /// `broken`: functions whose name begins so stop the GPU with an error instead; empty: none.
 StatusOr<Program> buildTiny(DType dtype, const std::string &broken = "") {
@@ -59,10 +63,9 @@ StatusOr<Program> buildTiny(DType dtype, const std::string &broken = "") {
         if (!launch || functions.contains(launch->function))
           continue;
         bool stops = !broken.empty() && launch->function.starts_with(broken);
-        QRT_ASSIGN_OR_RETURN(
-            functions[launch->function],
-            stops ? cubins.compile({}, "template <int> __global__ void stop(int) { __trap(); }", "stop<0>", "sm_90a")
-                  : compileDeviceCode(cubins, launch->source, launch->function, "sm_90a"));
+        QRT_ASSIGN_OR_RETURN(functions[launch->function],
+                             stops ? cubins.compile({}, kStop, fmt::format("stop<{}>", launch->params.size()), "sm_90a")
+                                   : compileDeviceCode(cubins, launch->source, launch->function, "sm_90a"));
       }
       if (!std::holds_alternative<Launch>(entry.instructions[i].work))
         continue;
@@ -82,6 +85,7 @@ StatusOr<Program> buildTiny(DType dtype, const std::string &broken = "") {
     tiny.builder.program.device_functions.push_back(std::move(function));
   }
   tiny.builder.program.device_compiler = "this test";
+  tiny.builder.program.device_sources = deviceSourcesDigest();
   return tiny.build();
 }
 

@@ -122,7 +122,7 @@ class Tree:
         return directory
 
     def train(self, program, name, *options, data=None, steps=6, **settings):
-        """Trains; returns the steps' metrics without times, and the checkpoint's bytes."""
+        """Trains; returns the steps' metrics, the checkpoint's bytes, and the algorithms of its products."""
         out = self.work / name
         shutil.rmtree(out, ignore_errors=True)
         self.qrun("train", "--program", self.program(program), "--data", data or self.rows(), "--scratch", "--out", out,
@@ -130,7 +130,7 @@ class Tree:
         lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
         weights = [path.read_bytes() for path in sorted((out / "checkpoint").glob("*.safetensors"))]
         shutil.rmtree(out / "checkpoint")
-        return [line for line in lines if "loss" in line], weights
+        return [line for line in lines if "loss" in line], weights, json.loads((out / "products.json").read_text())
 
 
 # Of each row its documents: some empty buckets' worth, single tokens, boundaries of chunks, one long document.
@@ -146,9 +146,13 @@ def numbers(steps):
     return [(step["loss"], step["grad_norm"]) for step in steps]
 
 
-def same(what, one, other):
-    if one != other:
-        raise Failed(f"{what} differ")
+def same(runs, one, other):
+    """Two runs, as Tree.train returns them, computed the same."""
+    for what, left, right in [("algorithms of products", one[2], other[2]),
+                              ("losses and gradient norms", numbers(one[0]), numbers(other[0])),
+                              ("checkpoints", one[1], other[1])]:
+        if left != right:
+            raise Failed(f"{runs}: {what} differ")
 
 
 def golden(tree, dtype, bucket):
@@ -172,16 +176,14 @@ def sanitizer(tree, tool, program):
 def launch(tree, program):
     """docs/failures.md 32: losses and gradient norms too."""
     graph, eager = (tree.train(program, f"{program}-{mode}", "--launch", mode, "--poison") for mode in ("graph", "eager"))
-    same("losses and gradient norms", numbers(graph[0]), numbers(eager[0]))
-    same("checkpoints", graph[1], eager[1])
+    same("graph and eager", graph, eager)
     return f"{len(graph[0])} steps"
 
 
 def twice(tree, program):
     """docs/failures.md 26."""
     first, second = (tree.train(program, f"{program}-{name}") for name in ("first", "second"))
-    same("losses and gradient norms", numbers(first[0]), numbers(second[0]))
-    same("checkpoints", first[1], second[1])
+    same("two runs", first, second)
     return f"{len(first[0])} steps"
 
 
@@ -202,8 +204,7 @@ def under_load(tree, program, repeats=20):
         try:
             for repeat in range(repeats):
                 beside = tree.train(program, f"{program}-loaded", steps=3)
-                same(f"losses of repeat {repeat}", numbers(alone[0]), numbers(beside[0]))
-                same(f"checkpoints of repeat {repeat}", alone[1], beside[1])
+                same(f"repeat {repeat}", alone, beside)
         finally:
             stop.set()
         if background.result() == 0:
@@ -213,11 +214,12 @@ def under_load(tree, program, repeats=20):
 
 def large_vocabulary(tree):
     """docs/failures.md 23: a step keeps its logits once, in bf16. Untrained, it guesses evenly."""
-    steps, _ = tree.train("vocabulary", "vocabulary", data=tree.rows("vocabulary-rows", [[4096, 4096]], VOCABULARY), steps=2)
+    steps, *_ = tree.train("vocabulary", "vocabulary", data=tree.rows("vocabulary-rows", [[4096, 4096]], VOCABULARY), steps=2)
     logits = 8192 * VOCABULARY * 2
     parameters = 2 * VOCABULARY * 64 * (2 + 4 + 2)  # embedding and head: weights, two moments, gradients; a narrow model
-    if steps[-1]["memory_bytes"] > parameters + 1.25 * logits:
-        raise Failed(f"{steps[-1]['memory_bytes']} bytes, expected at most {parameters} and 1.25 x {logits} of bf16 logits")
+    overhead = 0.75e9  # the driver's context, machine code, workspace of the products
+    if steps[-1]["memory_bytes"] > parameters + 1.25 * logits + overhead:
+        raise Failed(f"{steps[-1]['memory_bytes']} bytes, expected at most {parameters} + {overhead:.0f} and 1.25 x {logits} of bf16 logits")
     if abs(steps[0]["loss"] - math.log(VOCABULARY)) > 0.5:
         raise Failed(f"loss {steps[0]['loss']} in the first step, expected about {math.log(VOCABULARY):.3f}")
     return f"{steps[-1]['memory_bytes'] / 1e9:.2f} GB, logits {logits / 1e9:.2f}"
@@ -225,7 +227,7 @@ def large_vocabulary(tree):
 
 def no_compilation(tree):
     """docs/failures.md 24: nothing is compiled once training has begun, whatever rows come."""
-    steps, _ = tree.train("heads-bf16", "compiles", steps=8)
+    steps, *_ = tree.train("heads-bf16", "compiles", steps=8)
     compiled = [step["step"] for step in steps if step["time"]["compile_ms"] > 0]
     if compiled:
         raise Failed(f"steps {compiled} compiled something")
@@ -245,7 +247,7 @@ def utilisation(tree):
 
 def falling(tree, dtype):
     """Ten passes over the same rows."""
-    steps, _ = tree.train(f"heads-{dtype}", f"falling-{dtype}", steps=10 * len(ROWS))
+    steps, *_ = tree.train(f"heads-{dtype}", f"falling-{dtype}", steps=10 * len(ROWS))
     first, last = (sum(step["loss"] for step in part) / len(ROWS) for part in (steps[:len(ROWS)], steps[-len(ROWS):]))
     if not last < first - 0.5:
         raise Failed(f"loss {first} at first, {last} at last")

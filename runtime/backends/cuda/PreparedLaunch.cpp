@@ -17,7 +17,8 @@ Status encode(const Driver &driver, const TensorMapSpec &spec, std::byte *params
   QRT_RETURN_IF_ERROR(driver.check(
       driver->cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, static_cast<cuuint32_t>(spec.rank),
                                      reinterpret_cast<void *>(spec.base), dims, strides, box, steps,
-                                     CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                                     CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                     spec.swizzled ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_NONE,
                                      CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
       fmt::format("tensor map at parameter byte {} of {}", spec.paramOffset, name)));
   std::memcpy(params + spec.paramOffset, &map, sizeof(map));

@@ -60,6 +60,7 @@ TensorMapSpec headMap(const Tensor &tensor, size_t offset) {
   };
   map.strides = {flat ? kHeadBytes : bytes(1), bytes(0)};
   map.box = {device::kHeadWidth, 1, device::kHeadGroup};
+  map.swizzled = false;
   return map;
 }
 

@@ -57,8 +57,8 @@ struct Call {
   bool accumulates(int arg) const { return effects[static_cast<size_t>(arg)] == ArgEffect::InOut; }
 };
 
-/// A box of a bf16 tensor that the copy engine moves to shared memory (cuTensorMapEncodeTiled), rows of 64 elements as
-/// panelOffset() of device/Hopper.cuh finds them (the swizzle of 128 bytes); dimensions innermost first.
+/// A box of a bf16 tensor that the copy engine moves to shared memory (cuTensorMapEncodeTiled); dimensions innermost
+/// first.
 struct TensorMapSpec {
   /// Where in the parameters the 128 bytes of the map lie.
   uint32_t paramOffset = 0;
@@ -68,6 +68,9 @@ struct TensorMapSpec {
   /// Bytes between neighbours of dimension i + 1; multiples of 16.
   std::array<uint64_t, 4> strides{};
   std::array<uint32_t, 5> box{};
+  /// Whether rows, of 64 elements then, lie as panelOffset() of device/Hopper.cuh finds them (the swizzle of 128
+  /// bytes), or one behind the other.
+  bool swizzled = true;
 };
 
 struct Dim3 {
