@@ -13,29 +13,29 @@ namespace qrt::device {
 __global__ void __launch_bounds__(kColumnSumThreads) columnSums(const __grid_constant__ ColumnSumsParams p) {
   constexpr int kWarps = kColumnSumThreads / 32;
   __shared__ float shared[kWarps][kColumnSumColumns];
-  int index = 0, firstCol = 0, block = blockIdx.x;
+  int index = 0, block = blockIdx.x;
   while (index + 1 < p.results && block >= p.result[index + 1].firstBlock)
-    firstCol += p.result[index++].cols;
+    ++index;
   const ColumnSumResult &result = p.result[index];
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   int col = (block - result.firstBlock) * kColumnSumColumns + lane;
   float sum = 0;
   if (col < result.cols) {
-    const float *lines = as<const float>(p.lines) + firstCol + col;
+    const float *lines = as<const float>(result.lines) + col;
     // Eight loads in flight; the additions keep the order of the lines.
     int line = warp;
-    for (; line + 7 * kWarps < p.count; line += 8 * kWarps) {
+    for (; line + 7 * kWarps < result.count; line += 8 * kWarps) {
       float values[8];
 #pragma unroll
       for (int i = 0; i < 8; ++i)
-        values[i] = lines[(line + i * kWarps) * p.stride];
+        values[i] = lines[(line + i * kWarps) * result.stride];
 #pragma unroll
       for (int i = 0; i < 8; ++i)
         sum += values[i];
     }
 #pragma unroll 4
-    for (; line < p.count; line += kWarps)
-      sum += lines[line * p.stride];
+    for (; line < result.count; line += kWarps)
+      sum += lines[line * result.stride];
   }
   shared[warp][lane] = sum;
   __syncthreads();

@@ -12,17 +12,16 @@ constexpr int kColumnSumColumns = 32;
 /// Results of one launch.
 constexpr int kColumnSumResults = 3;
 
-/// `cols` elements of 2 (bf16) or 4 bytes (f32) next to each other, by blocks from `firstBlock`.
+/// `cols` elements of 2 (bf16) or 4 bytes (f32) next to each other, by blocks from `firstBlock`: data[col] = (+=) sum
+/// of lines[i * stride + col] over i < count.
 struct ColumnSumResult {
-  Ptr data;
-  int cols, bytes, accumulate, firstBlock;
+  Ptr data, lines;
+  i64 stride;
+  int count, cols, bytes, accumulate, firstBlock;
 };
 
-/// Each result in turn takes the next columns: result[col] = (+=) sum of lines[i * stride + column] over i < count.
 struct ColumnSumsParams {
-  Ptr lines;
-  i64 stride;
-  int count, results;
+  int results;
   ColumnSumResult result[kColumnSumResults];
 };
 

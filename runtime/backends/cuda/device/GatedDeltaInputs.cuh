@@ -90,21 +90,25 @@ __device__ __forceinline__ void unpackFour(uint2 pairs, float (&to)[4]) {
 struct DeltaSpan {
   /// Bit i: token begin + i begins a document.
   unsigned long long starts;
-  /// Of the three tokens before the first and the three after the last: how many are in its document.
-  int before, after;
+  /// Of the three tokens before the first: how many are in its document.
+  int before;
 };
+
+/// The document of a token that may be before the first or past the last: then it is none of any token's.
+__device__ __forceinline__ int documentOrNone(const Segments &docs, int t) {
+  return t >= 0 && t < docs.tokens ? documentOf(docs, t) : -2;
+}
 
 /// By all lanes of a warp; kTokens is 32 or 64, `begin` is in a document. Without loads that wait for others.
 template <int kTokens> __device__ __forceinline__ DeltaSpan deltaSpan(const Segments &docs, int begin) {
-  constexpr int kWords = kTokens / 32, kNone = -2;
+  constexpr int kWords = kTokens / 32;
   constexpr unsigned kAll = 0xFFFFFFFFu;
   int lane = threadIdx.x % 32;
-  auto document = [&](int t) { return t >= 0 && t < docs.tokens ? documentOf(docs, t) : kNone; };
-  int words[kWords + 1], previous = document(begin - 32 + lane), first = document(begin);
+  int words[kWords], previous = documentOrNone(docs, begin - 32 + lane), first = documentOrNone(docs, begin);
 #pragma unroll
-  for (int i = 0; i <= kWords; ++i)
-    words[i] = document(begin + 32 * i + lane);
-  DeltaSpan span{0, __popc(__ballot_sync(kAll, lane >= 29 && previous == first)), 0};
+  for (int i = 0; i < kWords; ++i)
+    words[i] = documentOrNone(docs, begin + 32 * i + lane);
+  DeltaSpan span{0, __popc(__ballot_sync(kAll, lane >= 29 && previous == first))};
 #pragma unroll
   for (int i = 0; i < kWords; ++i) {
     int left = __shfl_up_sync(kAll, words[i], 1), last = __shfl_sync(kAll, previous, 31);
@@ -112,8 +116,6 @@ template <int kTokens> __device__ __forceinline__ DeltaSpan deltaSpan(const Segm
     span.starts |= static_cast<unsigned long long>(__ballot_sync(kAll, starts)) << 32 * i;
     previous = words[i];
   }
-  int last = __shfl_sync(kAll, previous, 31);
-  span.after = __popc(__ballot_sync(kAll, lane < 3 && last >= 0 && words[kWords] == last));
   return span;
 }
 
@@ -153,9 +155,9 @@ struct DeltaWindow {
       before[i] = latest[i];
   }
 
-  /// For a warp that begins at token `begin`, of channels `channel` to `channel` + 3. No load waits for another: tokens
-  /// that are not in the document are dropped when they are there.
-  __device__ __forceinline__ void load(const DeltaInputs &in, int channel, int begin, const DeltaSpan &span) {
+  /// For a warp that begins at token `begin`, of channels `channel` to `channel` + 3; `count` of the three tokens
+  /// before are in its document. No load waits for another: the others are dropped when they are there.
+  __device__ __forceinline__ void load(const DeltaInputs &in, int channel, int begin, int count) {
     const bf16 *weights = as<const bf16>(in.convWeight) + static_cast<i64>(channel) * 4;
     const bf16 *x = as<const bf16>(in.qkv.data) + channel;
     uint2 taps[4];
@@ -175,7 +177,7 @@ struct DeltaWindow {
     }
 #pragma unroll
     for (int i = 0; i < 3; ++i)
-      if (i < 3 - span.before)
+      if (i < 3 - count)
         before[i] = make_uint2(0, 0);
   }
 };
@@ -229,7 +231,7 @@ __device__ __forceinline__ void deltaHead(const GatedDeltaInputsParams &p, int i
   __syncwarp();
   DeltaSpan span = deltaSpan<kDeltaInputTokens>(p.in.docs, begin);
   DeltaWindow window;
-  window.load(p.in, channel, begin, span);
+  window.load(p.in, channel, begin, span.before);
   unsigned starts = static_cast<unsigned>(span.starts);
 #pragma unroll 1
   for (int t = begin; t < live; t += kStep, starts >>= kStep) {

@@ -6,14 +6,16 @@
 
 namespace qrt::device {
 
-/// Warps of a block.
+/// Warps of a block. Wide heads: a warp takes one head, a block neighbouring ones.
 constexpr int kDeltaInputWarps = 4;
-/// Tokens that a warp takes one after another, forward and backward: 32 or 64.
-constexpr int kDeltaInputTokens = 32, kDeltaInputWarpGradTokens = 64;
-/// Tokens of a block of the gradient, which leaves one line of sums.
-constexpr int kDeltaInputGradTokens = kDeltaInputWarps * kDeltaInputWarpGradTokens;
-/// Groups of tokens that a warp has in hand, backward; forward it has all of its tokens.
-constexpr int kDeltaInputGradStages = 4;
+/// Tokens that a warp takes forward: 32 or 64.
+constexpr int kDeltaInputTokens = 32;
+/// Tokens of a block of the gradient where widths are general, which leaves one line of sums.
+constexpr int kDeltaInputGradTokens = 256;
+/// The gradient of wide heads: blocks, as many as 132 multiprocessors hold at once, on every device, for sums must not
+/// depend on it; groups of tokens that a block takes at least; groups that a warp has in hand.
+constexpr int kDeltaInputGradBlocksOfOne = 4, kDeltaInputGradBlocks = 132 * kDeltaInputGradBlocksOfOne;
+constexpr int kDeltaInputGradGroups = 4, kDeltaInputGradStages = 2;
 constexpr int kDeltaInputGroups = kDeltaInputTokens / kHeadGroup;
 constexpr int kDeltaInputBytes = kDeltaInputWarps * headStageBytes(1, kDeltaInputGroups);
 constexpr int kDeltaInputGradBytes = kDeltaInputWarps * headStageBytes(2, kDeltaInputGradStages);
@@ -37,15 +39,17 @@ struct GatedDeltaInputsParams {
   HeadTensor q, k, v, g, beta;
 };
 
-/// `lines`: f32, a line of `line` elements a block of tokens; [C, taps] of conv_weight's gradient, then [W] of a_log's
-/// and [W] of dt_bias's. The maps are of qkv, dq, dk and dv as [T, heads, 128]; only for wide heads. `du`: f32 [T, C],
-/// the cotangent of the convolution's output; only where widths are general.
+/// `lines`: f32 [lineCount, C * taps], whose sum is conv_weight's gradient; `gateLines`: f32 [blocks, 2 * W], whose sum
+/// is a_log's beside dt_bias's. Wide heads: the maps are of qkv, dq, dk and dv as [T, heads, 128]. Groups of tokens
+/// follow one another, those of the first kDeltaInputWarps heads, then of the next: block b takes [b * groups, (b + 1)
+/// * groups), and of the gates the tokens [b * gateTokens, (b + 1) * gateTokens). Of a head, the first block leaves
+/// line 0, the next line 1. General widths: `du`: f32 [T, C], the cotangent of the convolution's output.
 struct GatedDeltaInputsGradParams {
   TensorMap qkvMap, cotangentMaps[3];
   DeltaInputs in;
   HeadTensor dq, dk, dv, dg, dbeta, dqkv, db, da;
-  Ptr lines, du;
-  i64 line;
+  Ptr lines, gateLines, du;
+  int lineCount, groups, gateTokens;
   int dbetaBytes;
 };
 

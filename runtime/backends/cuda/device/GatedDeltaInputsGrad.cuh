@@ -12,7 +12,7 @@ namespace qrt::device {
 //===----------------------------------------------------------------------===//
 
 /// db, da of the tokens [begin, end) of a block, 32 heads from `head`, and the line's sums for a_log and dt_bias; zeros
-/// from token `live`. Whole blocks.
+/// from token `live`. Whole blocks; a barrier before the next call.
 template <typename T>
 __device__ __forceinline__ void deltaGatesGrad(const GatedDeltaInputsGradParams &p, int head, int begin, int end,
                                                int live, float *line) {
@@ -161,29 +161,32 @@ template <bool kNormalized> struct DeltaGradWalk {
   }
 };
 
-/// Tokens [begin, live) of head `index`, none of them in the tail, by one warp; its sums for conv_weight to sums[128],
-/// a channel's four taps side by side.
+/// Tokens [begin, live) of head `index`, none of them in the tail, by one warp; `sums`: of the line for conv_weight,
+/// those of the head.
 template <bool kNormalized>
 __device__ __forceinline__ void deltaGradHead(const GatedDeltaInputsGradParams &p, int index,
-                                              const DeltaSection &section, int begin, int live, int warp,
-                                              Barrier *barriers, float4 *sums) {
-  constexpr int kStep = 4;
+                                              const DeltaSection &section, int begin, int live,
+                                              HeadStages<2, kDeltaInputGradStages> &stages, int &turn, float4 *sums) {
+  // Two tokens a step keep 16 warps on a multiprocessor.
+  constexpr int kStep = 2, kSpan = 64, kSpanGroups = kSpan / kHeadGroup;
   int lane = threadIdx.x % 32, channel = section.channel + 4 * lane;
-  HeadStages<2, kDeltaInputGradStages> stages(barriers, warp);
   const HeadSource sources[2] = {{&p.qkvMap, index}, {&p.cotangentMaps[section.part], section.head}};
-  // The last begins after the warp's tokens.
-  int groups = (live - begin + kHeadGroup - 1) / kHeadGroup + 1;
+  // The last begins after the warp's tokens. Groups of the ring are counted on from `turn`, over all of a warp's heads.
+  int groups = (live - begin + kHeadGroup - 1) / kHeadGroup + 1, firstTurn = turn;
+  turn += groups;
   auto fetch = [&](int group) {
     if (group < groups && lane == 0)
-      stages.fetch(group, sources, begin + group * kHeadGroup);
+      stages.fetch(firstTurn + group, sources, begin + group * kHeadGroup);
   };
 #pragma unroll
   for (int group = 0; group < kDeltaInputGradStages; ++group)
     fetch(group);
   __syncwarp();
-  DeltaSpan span = deltaSpan<kDeltaInputWarpGradTokens>(p.in.docs, begin);
+  DeltaSpan span = deltaSpan<kSpan>(p.in.docs, begin);
+  int last = documentOrNone(p.in.docs, live - 1);
+  int after = __popc(__ballot_sync(0xFFFFFFFFu, lane < 3 && documentOrNone(p.in.docs, live + lane) == last));
   DeltaGradWalk<kNormalized> walk;
-  walk.window.load(p.in, channel, begin, span);
+  walk.window.load(p.in, channel, begin, span.before);
   walk.dxRow = p.dqkv.row;
   walk.dx = as<bf16>(p.dqkv.data) + channel + (begin - 3) * walk.dxRow;
   walk.eps = p.in.eps;
@@ -196,7 +199,9 @@ __device__ __forceinline__ void deltaGradHead(const GatedDeltaInputsGradParams &
       walk.dweight[j][i] = 0;
 #pragma unroll 1
   for (int group = 0; group < groups - 1; ++group) {
-    stages.wait(group);
+    if (group > 0 && group % kSpanGroups == 0)
+      span = deltaSpan<kSpan>(p.in.docs, begin + group * kHeadGroup);
+    stages.wait(firstTurn + group);
 #pragma unroll 1
     for (int first = 0; first < kHeadGroup; first += kStep, span.starts >>= kStep) {
       int t = begin + group * kHeadGroup + first, count = min(kStep, live - t);
@@ -204,7 +209,7 @@ __device__ __forceinline__ void deltaGradHead(const GatedDeltaInputsGradParams &
         uint2 x[kStep], dy[kStep];
 #pragma unroll
         for (int k = 0; k < kStep; ++k)
-          x[k] = stages.take(group, 0, first + k), dy[k] = stages.take(group, 1, first + k);
+          x[k] = stages.take(firstTurn + group, 0, first + k), dy[k] = stages.take(firstTurn + group, 1, first + k);
         walk.template advance<true>(x, dy, true);
         continue;
       }
@@ -212,7 +217,8 @@ __device__ __forceinline__ void deltaGradHead(const GatedDeltaInputsGradParams &
       for (int k = 0; k < count; ++k) {
         if (span.starts >> k & 1)
           walk.start(t + k);
-        uint2 x[1] = {stages.take(group, 0, first + k)}, dy[1] = {stages.take(group, 1, first + k)};
+        uint2 x[1] = {stages.take(firstTurn + group, 0, first + k)};
+        uint2 dy[1] = {stages.take(firstTurn + group, 1, first + k)};
         walk.template advance<true>(x, dy, t + k - 3 >= walk.first);
       }
     }
@@ -220,55 +226,67 @@ __device__ __forceinline__ void deltaGradHead(const GatedDeltaInputsGradParams &
     fetch(group + kDeltaInputGradStages);
   }
   // The tokens after the last that are still in its document: their cotangents belong to rows of this warp too.
-  stages.wait(groups - 1);
-  int after = live == begin + kDeltaInputWarpGradTokens ? span.after : 0;
+  stages.wait(firstTurn + groups - 1);
 #pragma unroll 1
   for (int k = 0; k < after; ++k) {
-    uint2 x[1] = {stages.take(groups - 1, 0, k)}, dy[1] = {stages.take(groups - 1, 1, k)};
+    uint2 x[1] = {stages.take(firstTurn + groups - 1, 0, k)}, dy[1] = {stages.take(firstTurn + groups - 1, 1, k)};
     walk.template advance<false>(x, dy, live + k - 3 >= walk.first);
   }
+  __syncwarp();
   walk.finish(live + after, live);
+  // A channel's four taps side by side, as in conv_weight.
 #pragma unroll
   for (int i = 0; i < 4; ++i)
     sums[4 * lane + i] = make_float4(walk.dweight[0][i], walk.dweight[1][i], walk.dweight[2][i], walk.dweight[3][i]);
 }
 
-/// Grid: heads, and one block for every 32 heads of the gates, along x; 256 tokens along y.
-__global__ void __launch_bounds__(kDeltaInputThreads, 3)
+/// Grid: see GatedDeltaInputsGradParams. No part of the work waits for another block's, so all blocks end together
+/// where all run at once.
+__global__ void __launch_bounds__(kDeltaInputThreads, kDeltaInputGradBlocksOfOne)
     gatedDeltaInputsGradWide(const __grid_constant__ GatedDeltaInputsGradParams p) {
-  int blockBegin = blockIdx.y * kDeltaInputGradTokens, tokens = segmentTokens(p.in.docs);
-  int heads = deltaHeads(p.in), index = blockIdx.x;
-  float *line = as<float>(p.lines) + blockIdx.y * p.line;
-  if (index >= heads) {
-    int end = min(blockBegin + kDeltaInputGradTokens, p.in.tokens);
-    int channels = 2 * p.in.keyHeads * p.in.dk + p.in.valueHeads * p.in.dv;
-    return deltaGatesGrad<bf16>(p, (index - heads) * 32, blockBegin, end, min(end, tokens), line + 4 * channels);
-  }
-  DeltaSection section = deltaSection(p.in, index);
-  int warp = warpIndex(), lane = threadIdx.x % 32;
-  int begin = blockBegin + warp * kDeltaInputWarpGradTokens, end = min(begin + kDeltaInputWarpGradTokens, p.in.tokens);
-  int live = min(end, tokens);
   __shared__ Barrier barriers[kDeltaInputWarps][kDeltaInputGradStages];
-  __shared__ float4 shared[kDeltaInputWarps][128];
-  if (begin >= live) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-      shared[warp][4 * lane + i] = make_float4(0, 0, 0, 0);
-  } else if (section.part < 2) {
-    deltaGradHead<true>(p, index, section, begin, live, warp, barriers[warp], shared[warp]);
-  } else {
-    deltaGradHead<false>(p, index, section, begin, live, warp, barriers[warp], shared[warp]);
+  int tokens = segmentTokens(p.in.docs), warp = warpIndex(), lane = threadIdx.x % 32, block = blockIdx.x;
+  int gatesBegin = min(block * p.gateTokens, p.in.tokens), gatesEnd = min(gatesBegin + p.gateTokens, p.in.tokens);
+  float *gateLine = as<float>(p.gateLines) + static_cast<i64>(block) * 2 * p.in.valueHeads;
+  for (int head = 0; head < p.in.valueHeads; head += 32) {
+    deltaGatesGrad<bf16>(p, head, gatesBegin, gatesEnd, min(gatesEnd, tokens), gateLine);
+    __syncthreads();
   }
-  for (int t = max(begin, live); t < end; ++t)
-    *reinterpret_cast<uint2 *>(as<bf16>(p.dqkv.data) + t * p.dqkv.row + section.channel + 4 * lane) = make_uint2(0, 0);
-  __syncthreads();
-  float4 sum = shared[0][threadIdx.x];
+
+  int heads = deltaHeads(p.in), channels = 2 * p.in.keyHeads * p.in.dk + p.in.valueHeads * p.in.dv;
+  int groupsOfHead = (p.in.tokens + kHeadGroup - 1) / kHeadGroup;
+  int all = (heads + kDeltaInputWarps - 1) / kDeltaInputWarps * groupsOfHead, turn = 0;
+  HeadStages<2, kDeltaInputGradStages> stages(barriers[warp], warp);
+#pragma unroll 1
+  for (int at = block * p.groups, until = min(at + p.groups, all); at < until;) {
+    // The part of one head's groups.
+    int of = at / groupsOfHead, firstOf = of * groupsOfHead, next = min(until, firstOf + groupsOfHead);
+    int begin = (at - firstOf) * kHeadGroup, end = min((next - firstOf) * kHeadGroup, p.in.tokens);
+    int live = min(end, tokens), index = of * kDeltaInputWarps + warp;
+    if (index < heads) {
+      DeltaSection section = deltaSection(p.in, index);
+      int line = block - firstOf / p.groups;
+      float4 *sums = as<float4>(p.lines) + static_cast<i64>(line) * channels + section.channel;
+      int used = line;
+      if (begin >= live)
+        --used;
+      else if (section.part < 2)
+        deltaGradHead<true>(p, index, section, begin, live, stages, turn, sums);
+      else
+        deltaGradHead<false>(p, index, section, begin, live, stages, turn, sums);
+      for (int t = max(begin, live); t < end; ++t)
+        *reinterpret_cast<uint2 *>(as<bf16>(p.dqkv.data) + t * p.dqkv.row + section.channel + 4 * lane) =
+            make_uint2(0, 0);
+      // What no block adds to: the lines after the head's last, and one without tokens.
+      int lines = next == firstOf + groupsOfHead ? p.lineCount : line + 1;
+      for (++used; used < lines; ++used)
 #pragma unroll
-  for (int w = 1; w < kDeltaInputWarps; ++w) {
-    float4 other = shared[w][threadIdx.x];
-    sum.x += other.x, sum.y += other.y, sum.z += other.z, sum.w += other.w;
+        for (int i = 0; i < 4; ++i)
+          (as<float4>(p.lines) + static_cast<i64>(used) * channels + section.channel)[lane + 32 * i] =
+              make_float4(0, 0, 0, 0);
+    }
+    at = next;
   }
-  reinterpret_cast<float4 *>(line)[section.channel + threadIdx.x] = sum;
 }
 
 //===----------------------------------------------------------------------===//
@@ -345,7 +363,7 @@ __global__ void __launch_bounds__(kDeltaInputThreads)
     if (t - back >= documentBegin(p.in.docs, documentOf(p.in.docs, t)))
       sum = fmaf(as<const float>(p.du)[static_cast<i64>(t) * channels + channel], toFloat(x[(t - back) * p.in.qkv.row]),
                  sum);
-  as<float>(p.lines)[blockIdx.y * p.line + i] = sum;
+  as<float>(p.lines)[blockIdx.y * static_cast<i64>(channels) * p.in.taps + i] = sum;
 }
 
 /// 32 heads of the gates along x, 256 tokens along y.
@@ -353,9 +371,8 @@ template <typename T>
 __global__ void __launch_bounds__(kDeltaInputThreads)
     gatedDeltaGatesGrad(const __grid_constant__ GatedDeltaInputsGradParams p) {
   int begin = blockIdx.y * kDeltaInputGradTokens, end = min(begin + kDeltaInputGradTokens, p.in.tokens);
-  i64 taps = static_cast<i64>(2 * p.in.keyHeads * p.in.dk + p.in.valueHeads * p.in.dv) * p.in.taps;
   deltaGatesGrad<T>(p, blockIdx.x * 32, begin, end, min(end, segmentTokens(p.in.docs)),
-                    as<float>(p.lines) + blockIdx.y * p.line + taps);
+                    as<float>(p.gateLines) + static_cast<i64>(blockIdx.y) * 2 * p.in.valueHeads);
 }
 
 } // namespace qrt::device

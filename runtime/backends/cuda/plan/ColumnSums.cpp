@@ -5,16 +5,21 @@
 
 namespace qrt::cuda {
 
-void planColumnSums(DevicePtr lines, int64_t stride, int64_t count, std::initializer_list<ColumnSum> sums,
-                    KernelPlan &plan) {
+void planColumnSums(std::initializer_list<ColumnSum> sums, KernelPlan &plan) {
   assert(sums.size() <= device::kColumnSumResults);
-  device::ColumnSumsParams params{lines, stride, int32(count), 0, {}};
+  device::ColumnSumsParams params{};
   uint32_t blocks = 0;
   for (const ColumnSum &sum : sums) {
     const TensorShape &shape = sum.result.shape;
     assert(isDense(shape));
-    params.result[params.results++] = {sum.result.data, int32(shape.elements()), int32(byteSize(shape.dtype)),
-                                       sum.accumulate, int32(blocks)};
+    params.result[params.results++] = {sum.result.data,
+                                       sum.lines,
+                                       sum.stride,
+                                       int32(sum.count),
+                                       int32(shape.elements()),
+                                       int32(byteSize(shape.dtype)),
+                                       sum.accumulate,
+                                       int32(blocks)};
     blocks += ceilDiv(shape.elements(), device::kColumnSumColumns);
   }
   plan.launch("ColumnSums.cuh", "columnSums", {blocks}, {device::kColumnSumThreads}, 0, params);

@@ -108,17 +108,30 @@ Status planGatedDeltaInputsGrad(const Call &call, KernelPlan &plan) {
                 0,
                 0,
                 0,
+                0,
+                0,
+                0,
                 int32(byteSize(dbeta.shape.dtype))};
   const device::DeltaInputs &in = params.in;
-  int64_t weights = int64_t{channels(in)} * in.taps, line = weights + 2 * in.valueHeads;
-  uint32_t blocks = ceilDiv(in.tokens, device::kDeltaInputGradTokens), gateBlocks = ceilDiv(in.valueHeads, 32);
-  // Lines start on 16 bytes.
-  params.line = (line + 3) / 4 * 4;
-  params.lines = plan.workspace(params.line * blocks * 4);
-  if (isWide(call, in, {&qkv, &dq, &dk, &dv, &dqkv})) {
-    plan.launch("GatedDeltaInputsGrad.cuh", "gatedDeltaInputsGradWide",
-                {static_cast<uint32_t>(heads(in)) + gateBlocks, blocks}, {kThreads}, device::kDeltaInputGradBytes,
-                params)
+  int64_t weights = int64_t{channels(in)} * in.taps;
+  bool wide = isWide(call, in, {&qkv, &dq, &dk, &dv, &dqkv});
+  int64_t blocks = ceilDiv(in.tokens, device::kDeltaInputGradTokens);
+  params.lineCount = int32(blocks);
+  if (wide) {
+    int64_t groups = ceilDiv(in.tokens, device::kHeadGroup),
+            all = ceilDiv(heads(in), device::kDeltaInputWarps) * groups;
+    int64_t ofBlock = std::max<int64_t>(ceilDiv(all, device::kDeltaInputGradBlocks), device::kDeltaInputGradGroups);
+    blocks = ceilDiv(all, ofBlock);
+    params.groups = int32(ofBlock);
+    params.gateTokens = int32(ceilDiv(in.tokens, blocks));
+    // A head's groups may begin and end within a block's.
+    params.lineCount = int32(ceilDiv(groups, ofBlock) + 1);
+  }
+  params.lines = plan.workspace(params.lineCount * weights * 4);
+  params.gateLines = plan.workspace(blocks * 2 * in.valueHeads * 4);
+  if (wide) {
+    plan.launch("GatedDeltaInputsGrad.cuh", "gatedDeltaInputsGradWide", {static_cast<uint32_t>(blocks)}, {kThreads},
+                device::kDeltaInputGradBytes, params)
         .map(headMap(qkv, offsetof(Params, qkvMap)))
         .map(headMap(dq, offsetof(Params, cotangentMaps[0])))
         .map(headMap(dk, offsetof(Params, cotangentMaps[1])))
@@ -132,13 +145,14 @@ Status planGatedDeltaInputsGrad(const Call &call, KernelPlan &plan) {
     uint32_t rows = gridRows(in.tokens);
     launch("gatedDeltaInputsGradActivation", {ceilDiv(heads(in), device::kDeltaInputWarps), rows});
     launch("gatedDeltaInputsGradConvolution", {ceilDiv(channels(in), kThreads), rows});
-    launch("gatedDeltaInputsGradWeight", {ceilDiv(weights, kThreads), blocks});
-    launch("gatedDeltaGatesGrad", {gateBlocks, blocks});
+    launch("gatedDeltaInputsGradWeight", {ceilDiv(weights, kThreads), static_cast<uint32_t>(blocks)});
+    launch("gatedDeltaGatesGrad", {ceilDiv(in.valueHeads, 32), static_cast<uint32_t>(blocks)});
   }
-  planColumnSums(params.lines, params.line, blocks,
-                 {{call.args[kDConvWeight], call.accumulates(kDConvWeight)},
-                  {call.args[kDALog], call.accumulates(kDALog)},
-                  {call.args[kDDtBias], call.accumulates(kDDtBias)}},
+  int64_t gateLine = 2 * in.valueHeads;
+  planColumnSums({{call.args[kDConvWeight], call.accumulates(kDConvWeight), params.lines, weights, params.lineCount},
+                  {call.args[kDALog], call.accumulates(kDALog), params.gateLines, gateLine, blocks},
+                  {call.args[kDDtBias], call.accumulates(kDDtBias),
+                   params.gateLines + static_cast<DevicePtr>(in.valueHeads) * 4, gateLine, blocks}},
                  plan);
   return Status();
 }

@@ -81,7 +81,7 @@ Status planGatedRmsNormGrad(const Call &call, KernelPlan &plan) {
                        {shape.width, shape.lanes, shape.pieces, shape.full, rstd ? 1 : 0}),
               {static_cast<uint32_t>(blocks)}, {kThreads},
               pieceStageBytes(shape.width, kThreads, 3 * shape.pieces, device::kGatedNormGradStages), params);
-  planColumnSums(lines, cols, blocks, {{dweight, call.accumulates(7)}}, plan);
+  planColumnSums({{dweight, call.accumulates(7), lines, cols, blocks}}, plan);
   return Status();
 }
 

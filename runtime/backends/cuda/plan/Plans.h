@@ -46,15 +46,17 @@ inline uint32_t rowStageBytes(int64_t width, int64_t pieces, int64_t tensors, in
   return pieceStageBytes(width, pieces, tensors, stages);
 }
 
-/// What sums of columns become: a tensor without gaps, f32 or bf16.
+/// What sums of columns become: a tensor without gaps, f32 or bf16, from `count` lines of f32 that begin at `lines`,
+/// `stride` elements apart.
 struct ColumnSum {
   Tensor result;
   bool accumulate;
+  DevicePtr lines;
+  int64_t stride, count;
 };
-/// The second launch of gradients of weights: each of up to three results in turn becomes (or is added) the sum of its
-/// elements' columns of `count` lines of f32, `stride` elements apart, in an order that follows from `count` alone.
-void planColumnSums(DevicePtr lines, int64_t stride, int64_t count, std::initializer_list<ColumnSum> sums,
-                    KernelPlan &plan);
+/// The second launch of gradients of weights: each of up to three results becomes (or is added) the sum of its
+/// elements' columns, in an order that follows from `count` alone.
+void planColumnSums(std::initializer_list<ColumnSum> sums, KernelPlan &plan);
 
 /// Whether every row (all but the last dimension) starts on 16 bytes and is a whole number of them.
 bool hasVectors(const Tensor &tensor);

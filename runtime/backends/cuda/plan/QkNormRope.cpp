@@ -103,8 +103,10 @@ Status planQkNormRopeGrad(const Call &call, KernelPlan &plan) {
       {static_cast<uint32_t>(blocks)}, {kWarps * 32},
       pieceStageBytes(shape.width, kWarps * 32, 2 * device::kQkNormRopeHeads * shape.pieces, device::kQkNormRopeStages),
       params);
-  planColumnSums(params.lines, 2 * cols, blocks,
-                 {{call.args[11], call.accumulates(11)}, {call.args[12], call.accumulates(12)}}, plan);
+  planColumnSums(
+      {{call.args[11], call.accumulates(11), params.lines, 2 * cols, blocks},
+       {call.args[12], call.accumulates(12), params.lines + static_cast<DevicePtr>(cols) * 4, 2 * cols, blocks}},
+      plan);
   return Status();
 }
 

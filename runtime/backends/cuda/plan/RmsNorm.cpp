@@ -87,7 +87,7 @@ Status planNormGrad(const Call &call, const Tensor &dsum, const Tensor &dy, cons
                        {shape.width, shape.threads, shape.pieces, shape.full, dsum ? 1 : 0, rstd ? 1 : 0}),
               {static_cast<uint32_t>(blocks)}, {static_cast<uint32_t>(shape.threads)},
               rowStageBytes(shape.width, shape.threads * shape.pieces, dsum ? 3 : 2, device::kNormStages), params);
-  planColumnSums(lines, cols, blocks, {{dweight, accumulate}}, plan);
+  planColumnSums({{dweight, accumulate, lines, cols, blocks}}, plan);
   return Status();
 }
 
