@@ -37,7 +37,7 @@ struct Telemetry {
 struct ExecutionTimes {
   /// A whole run.
   double run = 0;
-  /// Its matrix products alone, once each, one behind the other.
+  /// Its matrix products alone, once each, one behind the other; none that is computed again.
   double gemms = 0;
   /// Each instruction, inside whole runs.
   std::vector<double> instructions;

@@ -93,8 +93,11 @@ struct Case {
     runOnGpu();
     Outputs wanted = expected();
     // In bf16 y, o, dv and dgate carry one rounding of their own (1.7e-3) and one of P or dO; dq and dk also those of
-    // dO, o (in delta) and dS.
-    double once = dtype == DType::F32 ? 1e-5 : 4e-3, several = dtype == DType::F32 ? 1e-5 : 8e-3;
+    // dO, o (in delta) and dS, where dP and delta cancel: sums over a head, so that the shorter they are the less the
+    // roundings of their terms average out.
+    double once = dtype == DType::F32 ? 1e-5 : 4e-3,
+           several =
+               dtype == DType::F32 ? 1e-5 : 8e-3 * std::sqrt(std::max(1.0, 16.0 / static_cast<double>(heads.width)));
     expectNear(out.y, wanted.y.values(), once, "y");
     if (kept)
       expectNear(out.lse, wanted.lse.values(), 1e-5, "lse");

@@ -7,6 +7,7 @@
 #include "runtime/program/Memory.h"
 #include "tests/gpu/DeviceHarness.h"
 #include "tests/unit/runtime/support/NotFiniteSteps.h"
+#include "tests/unit/runtime/support/TempDirectory.h"
 
 #include <cstdlib>
 
@@ -89,7 +90,10 @@ StatusOr<Program> buildTiny(DType dtype, const std::string &broken = "") {
   return tiny.build();
 }
 
-std::unique_ptr<Session> makeGpuSession(DType dtype, const CudaDeviceOptions &device, const std::string &broken = "") {
+/// All sessions choose the algorithms of products that the first has timed.
+std::unique_ptr<Session> makeGpuSession(DType dtype, CudaDeviceOptions device, const std::string &broken = "") {
+  static const qrt::test::TempDirectory choices;
+  device.cacheFolder = choices.path();
   StatusOr<Program> program = buildTiny(dtype, broken);
   EXPECT_OK(program);
   if (!program.ok() || compileOnly())

@@ -333,15 +333,15 @@ Status CudaExecutable::readDense(const Slice &slice, std::span<std::byte> bytes)
 }
 
 /// Milliseconds of the entry's matrix products alone. In their own places they would work on what other products left
-/// there, soon infinities: all take random numbers from the same two places in the arena, and write to a third. 0 where
-/// the arena is too small for that.
+/// there, soon infinities: all take random numbers from the same two places in the arena, and write to a third. Those
+/// that are computed again do not count. 0 where the arena is too small for that.
 StatusOr<double> CudaExecutable::timeGemms(double seconds) const {
   const Gpu &gpu = device_.gpu();
   std::vector<const PreparedGemm *> gemms;
   int64_t a = 0, b = 0, c = 0;
-  for (const PreparedWorks &works : works_)
-    for (const PreparedWorks::Work &work : works.works())
-      if (const auto *gemm = std::get_if<PreparedGemm>(&work)) {
+  for (size_t i = 0; i < works_.size(); ++i)
+    for (const PreparedWorks::Work &work : works_[i].works())
+      if (const auto *gemm = std::get_if<PreparedGemm>(&work); gemm && !entry_.instructions[i].recomputed) {
         gemms.push_back(gemm);
         a = std::max(a, gemmExtent(gemm->gemm().a));
         b = std::max(b, gemmExtent(gemm->gemm().b));
