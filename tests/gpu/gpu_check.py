@@ -76,7 +76,7 @@ class Tree:
             raise Failed(f"{path} is missing: build it with `ninja -C {self.build} gpu-check-programs`")
         return path
 
-    def run(self, *command, timeout=300, environment=None, code=0):
+    def run(self, *command, timeout=300, environment=None, codes=(0,)):
         command = [str(part) for part in command]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
                                    start_new_session=True, env={**os.environ, **self.environment, **(environment or {})})
@@ -86,8 +86,8 @@ class Tree:
             os.killpg(process.pid, signal.SIGKILL)
             output, _ = process.communicate()
             raise Failed(f"ran longer than {timeout} s: {' '.join(command)}\n{output[-3000:]}")
-        if process.returncode != code:
-            raise Failed(f"exit code {process.returncode}, expected {code}: {' '.join(command)}\n{output[-6000:]}")
+        if process.returncode not in codes:
+            raise Failed(f"exit code {process.returncode}, expected {codes}: {' '.join(command)}\n{output[-6000:]}")
         return output
 
     def qrun(self, *arguments, **options):
@@ -163,12 +163,17 @@ def golden(tree, dtype, bucket):
 
 
 def sanitizer(tree, tool, program):
-    """One step, its instructions launched one by one. The library's matrix products are its own business."""
-    output = tree.run("compute-sanitizer", "--tool", tool, "--kernel-name", "kernel_substring=qrt", "--error-exitcode", 9,
-                      tree.build / "bin" / "qrun", "train",
-                      "--program", tree.program(program), "--data", tree.rows("short", [[200, 1, 64, 99]]), "--scratch", "--out",
-                      tree.work / f"{tool}-{program}", "--steps", 1, "--launch", "eager", timeout=600)
-    if "ERROR SUMMARY: 0 errors" not in output and "RACECHECK SUMMARY: 0 hazards" not in output:
+    """One step, its instructions launched one by one. Hazards within the library's matrix products are its own business;
+    the tool's filters by kernel make those products fail."""
+    command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", 9, tree.build / "bin" / "qrun", "train", "--program",
+               tree.program(program), "--data", tree.rows("short", [[200, 1, 64, 99]]), "--scratch", "--out",
+               tree.work / f"{tool}-{program}", "--steps", 1, "--launch", "eager"]
+    output = tree.run(*command, timeout=600, codes=(0, 9) if tool == "racecheck" else (0,))
+    if tool == "racecheck":
+        ours = re.findall(r"Race reported between .*qrt::device.*(?:\n.*hazards\])*", output)
+        if ours or "RACECHECK SUMMARY" not in output:
+            raise Failed("\n".join(ours)[:4000] or output[-4000:])
+    elif "ERROR SUMMARY: 0 errors" not in output:
         raise Failed(output[-4000:])
     return program
 
