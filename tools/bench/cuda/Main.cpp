@@ -127,6 +127,13 @@ void run(Gpu &gpu, const Benchmark &benchmark, double copyRate) {
     set.workspace = *std::move(workspace);
     KernelPlan plan(set.workspace.data());
     require(planKernel(call, plan));
+    if (!benchmark.only.empty()) {
+      // A work alone reads what those before it leave.
+      StatusOr<PreparedWorks> whole = PreparedWorks::prepare(cuda::test::deviceWorks(), plan.works());
+      require(whole.status());
+      require(whole->launch(cuda::test::deviceWorks(), gpu.stream()));
+      require(gpu.synchronize());
+    }
     std::vector<DeviceWork> timed;
     for (const DeviceWork &work : plan.works()) {
       const DeviceLaunch *launch = std::get_if<DeviceLaunch>(&work);
