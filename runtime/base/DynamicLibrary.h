@@ -29,6 +29,25 @@ private:
   void *handle_;
 };
 
+/// The one object of a class that stands for a library: its private load() is called when it is first asked for. The
+/// class names this a friend.
+template <typename Library> class OpenedLibrary {
+public:
+  /// The object, which lives until the process ends, or the error of load().
+  static StatusOr<const Library *> get() {
+    static const OpenedLibrary opened;
+    if (!opened.status_.ok())
+      return opened.status_;
+    return &opened.library_;
+  }
+
+private:
+  OpenedLibrary() : status_(library_.load()) {}
+
+  Library library_;
+  Status status_;
+};
+
 } // namespace qrt
 
 #endif // RUNTIME_BASE_DYNAMICLIBRARY_H

@@ -25,20 +25,7 @@ Status CublasLt::load() {
   return check(functions_.cublasLtCreate(&handle_), "cublasLtCreate");
 }
 
-StatusOr<const CublasLt *> CublasLt::open() {
-  struct Opened {
-    CublasLt library;
-    Status status;
-  };
-  static const Opened opened = [] {
-    Opened o;
-    o.status = o.library.load();
-    return o;
-  }();
-  if (!opened.status.ok())
-    return opened.status;
-  return &opened.library;
-}
+StatusOr<const CublasLt *> CublasLt::open() { return OpenedLibrary<CublasLt>::get(); }
 
 std::string CublasLt::version() const { return printVersion(functions_.cublasLtGetVersion()); }
 

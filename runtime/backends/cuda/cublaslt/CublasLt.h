@@ -62,6 +62,7 @@ public:
   Status check(int status, std::string_view what) const;
 
 private:
+  friend class OpenedLibrary<CublasLt>;
   CublasLt() = default;
   Status load();
 

@@ -23,20 +23,7 @@ Status Cupti::load() {
   return Status();
 }
 
-StatusOr<const Cupti *> Cupti::open() {
-  struct Opened {
-    Cupti library;
-    Status status;
-  };
-  static const Opened opened = [] {
-    Opened o;
-    o.status = o.library.load();
-    return o;
-  }();
-  if (!opened.status.ok())
-    return opened.status;
-  return &opened.library;
-}
+StatusOr<const Cupti *> Cupti::open() { return OpenedLibrary<Cupti>::get(); }
 
 Status Cupti::check(int result, std::string_view what) const {
   if (result == 0)

@@ -6,7 +6,7 @@
 #ifndef RUNTIME_BACKENDS_CUDA_CUPTI_CUPTI_H
 #define RUNTIME_BACKENDS_CUDA_CUPTI_CUPTI_H
 
-#include "runtime/base/Status.h"
+#include "runtime/base/DynamicLibrary.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -69,6 +69,7 @@ public:
   Status check(int result, std::string_view what) const;
 
 private:
+  friend class OpenedLibrary<Cupti>;
   Cupti() = default;
   Status load();
 

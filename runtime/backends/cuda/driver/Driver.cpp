@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/backends/cuda/driver/Driver.h"
 
-#include "runtime/base/DynamicLibrary.h"
-
 namespace qrt::cuda {
 
 // cuda.h renames functions to their current version (cuMemAlloc is cuMemAlloc_v2): expanded before it becomes a string.
@@ -37,20 +35,7 @@ Status Driver::load() {
   return Status();
 }
 
-StatusOr<const Driver *> Driver::open() {
-  struct Opened {
-    Driver driver;
-    Status status;
-  };
-  static const Opened opened = [] {
-    Opened o;
-    o.status = o.driver.load();
-    return o;
-  }();
-  if (!opened.status.ok())
-    return opened.status;
-  return &opened.driver;
-}
+StatusOr<const Driver *> Driver::open() { return OpenedLibrary<Driver>::get(); }
 
 Status Driver::check(CUresult result, std::string_view what) const {
   if (result == CUDA_SUCCESS)

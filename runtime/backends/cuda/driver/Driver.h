@@ -4,7 +4,7 @@
 #ifndef RUNTIME_BACKENDS_CUDA_DRIVER_DRIVER_H
 #define RUNTIME_BACKENDS_CUDA_DRIVER_DRIVER_H
 
-#include "runtime/base/Status.h"
+#include "runtime/base/DynamicLibrary.h"
 
 #include <cuda.h>
 
@@ -33,6 +33,7 @@ public:
   Status check(CUresult result, std::string_view what) const;
 
 private:
+  friend class OpenedLibrary<Driver>;
   Driver() = default;
   Status load();
 

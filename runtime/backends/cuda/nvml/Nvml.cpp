@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/backends/cuda/nvml/Nvml.h"
 
-#include "runtime/base/DynamicLibrary.h"
-
 namespace qrt::cuda {
 
 Status Nvml::load() {
@@ -19,20 +17,7 @@ Status Nvml::load() {
   return Status();
 }
 
-StatusOr<const Nvml *> Nvml::open() {
-  struct Opened {
-    Nvml library;
-    Status status;
-  };
-  static const Opened opened = [] {
-    Opened o;
-    o.status = o.library.load();
-    return o;
-  }();
-  if (!opened.status.ok())
-    return opened.status;
-  return &opened.library;
-}
+StatusOr<const Nvml *> Nvml::open() { return OpenedLibrary<Nvml>::get(); }
 
 StatusOr<NvmlDevice> Nvml::device(const std::string &pciBusId) const {
   NvmlDevice device = nullptr;

@@ -5,7 +5,7 @@
 #ifndef RUNTIME_BACKENDS_CUDA_NVML_NVML_H
 #define RUNTIME_BACKENDS_CUDA_NVML_NVML_H
 
-#include "runtime/base/Status.h"
+#include "runtime/base/DynamicLibrary.h"
 
 #include <optional>
 #include <type_traits>
@@ -32,6 +32,7 @@ public:
   std::optional<double> watts(NvmlDevice device) const;
 
 private:
+  friend class OpenedLibrary<Nvml>;
   Nvml() = default;
   Status load();
 
