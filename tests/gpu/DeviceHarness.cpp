@@ -2,6 +2,7 @@
 #include "tests/gpu/DeviceHarness.h"
 
 #include "runtime/backends/cuda/CompileDeviceCode.h"
+#include "runtime/backends/cuda/DeviceSources.h"
 #include "runtime/base/CacheFolder.h"
 
 #include <cstdlib>
@@ -174,6 +175,29 @@ std::vector<std::byte> workspaceOnDevice(const KernelCall &call) {
       },
       kernelInfo(call.kernel).name, args, &workspace);
   return workspace;
+}
+
+TestFunctions::TestFunctions(std::string_view code)
+    : find_([code](std::string_view, const std::string &function) -> StatusOr<DeviceCode> {
+        QRT_ASSIGN_OR_RETURN(Cubin cubin, cubins().compile(deviceSources(), std::string(code), function, "sm_90a"));
+        QRT_ASSIGN_OR_RETURN(DeviceCodeReport report, readReport(cubin));
+        if (!report.warnings.empty())
+          return error(StatusCode::InvalidData, "{}: {}", function, report.warnings[0]);
+        return DeviceCode{std::move(cubin.symbol), std::move(cubin.image)};
+      }) {
+  if (!compileOnly()) // the GPU must outlive the modules
+    modules_.emplace(gpu().driver(), find_);
+}
+
+Status TestFunctions::launch(const DeviceLaunch &launch) {
+  if (compileOnly()) {
+    require(find_("", launch.function).status());
+    return Status();
+  }
+  StatusOr<PreparedLaunch> prepared = PreparedLaunch::prepare(gpu().driver(), *modules_, launch);
+  require(prepared.status());
+  QRT_RETURN_IF_ERROR(prepared->launch(gpu().driver(), gpu().stream()));
+  return gpu().synchronize().withContext(launch.function);
 }
 
 uint32_t testSeed() {

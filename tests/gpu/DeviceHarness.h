@@ -5,7 +5,10 @@
 #define TESTS_GPU_DEVICEHARNESS_H
 
 #include "runtime/backends/cuda/Gpu.h"
+#include "runtime/backends/cuda/PreparedLaunch.h"
 #include "tests/unit/cpu/KernelHarness.h"
+
+#include <optional>
 
 namespace qrt::cuda::test {
 
@@ -36,6 +39,29 @@ std::vector<HostTensor> runOnDevice(const std::vector<HostTensor *> &tensors, co
                                     const std::function<Status(std::span<const Tensor>, KernelPlan &)> &plan);
 /// Runs the call likewise, once, and returns what it leaves in its workspace.
 std::vector<std::byte> workspaceOnDevice(const KernelCall &call);
+
+/// Device functions that a test brings along, beside those of device/.
+class TestFunctions {
+public:
+  /// `code`: CUDA C++ that may include the files of device/; it must outlive the object.
+  explicit TestFunctions(std::string_view code);
+  /// Launches one block of a function (a C++ expression, like DeviceLaunch::function) and waits for its end. With
+  /// compileOnly() it is compiled only. A function that does not compile, or that the assembler warns of, ends the
+  /// program (require()).
+  template <typename Params>
+  Status launch(const std::string &function, const Params &params, uint32_t threads, uint32_t sharedBytes = 0,
+                std::vector<TensorMapSpec> maps = {}) {
+    KernelPlan plan(0);
+    plan.launch("", function, {1}, {threads}, sharedBytes, params).tensorMaps = std::move(maps);
+    return launch(std::get<DeviceLaunch>(plan.works()[0]));
+  }
+
+private:
+  Status launch(const DeviceLaunch &launch);
+
+  FindDeviceCode find_;
+  std::optional<KernelModules> modules_;
+};
 
 /// The seed of the random shapes and lengths: $QCC_SEED, else new each time; printed.
 uint32_t testSeed();

@@ -2,10 +2,7 @@
 //
 // The blocks that matrix kernels are made of (device/Hopper.cuh), each by itself against a plain loop: a product of a
 // warpgroup of every width and arrangement of its operands, and what the copy engine leaves in shared memory.
-#include "runtime/backends/cuda/CompileDeviceCode.h"
-#include "runtime/backends/cuda/DeviceSources.h"
 #include "runtime/backends/cuda/device/Types.h"
-#include "runtime/base/CacheFolder.h"
 #include "tests/gpu/DeviceHarness.h"
 
 using namespace qrt;
@@ -148,19 +145,9 @@ protected:
   template <typename Params>
   void launch(const std::string &function, Params params, uint32_t threads, uint32_t sharedBytes,
               std::vector<TensorMapSpec> maps = {}) {
-    if (compileOnly()) {
-      require(compile("", function).status());
-      return;
-    }
-    KernelPlan plan(0);
-    plan.launch("HopperTest", function, {1}, {threads}, sharedBytes, params).tensorMaps = std::move(maps);
-    StatusOr<PreparedLaunch> prepared =
-        PreparedLaunch::prepare(gpu().driver(), modules(), std::get<DeviceLaunch>(plan.works()[0]));
-    ASSERT_TRUE(prepared.ok()) << prepared.status().message();
-    Status status = prepared->launch(gpu().driver(), gpu().stream());
+    static TestFunctions functions(kDeviceCode);
+    Status status = functions.launch(function, params, threads, sharedBytes, std::move(maps));
     ASSERT_TRUE(status.ok()) << status.message();
-    status = gpu().synchronize();
-    ASSERT_TRUE(status.ok()) << function << ": " << status.message();
   }
   DeviceMemory onDevice(HostTensor &tensor) {
     if (compileOnly())
@@ -174,20 +161,6 @@ protected:
   }
 
   std::mt19937 random{testSeed()};
-
-private:
-  static StatusOr<DeviceCode> compile(std::string_view, const std::string &function) {
-    static CubinCache cache(cacheFolder());
-    QRT_ASSIGN_OR_RETURN(Cubin cubin, cache.compile(deviceSources(), kDeviceCode, function, "sm_90a"));
-    QRT_ASSIGN_OR_RETURN(DeviceCodeReport report, readReport(cubin));
-    if (!report.warnings.empty())
-      return error(StatusCode::InvalidData, "{}: {}", function, report.warnings[0]);
-    return DeviceCode{std::move(cubin.symbol), std::move(cubin.image)};
-  }
-  static KernelModules &modules() {
-    static KernelModules modules(gpu().driver(), compile);
-    return modules;
-  }
 };
 
 struct ProductParams {

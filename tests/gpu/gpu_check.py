@@ -9,7 +9,7 @@
                hold NaN beforehand (the tests of cuda-conformance, each in a process of its own)
   failure N    the kinds of docs/failures.md that a GPU can show, by row
   golden       f32 and bf16 against values that transformers computed in f64, in an exact and in a larger bucket
-  sanitizer    a tiny step under each tool of compute-sanitizer
+  sanitizer    a tiny step under each tool of compute-sanitizer, which must also report a fault where there is one
   launch       a replayed graph has the bits of the instructions launched one by one
   repeat       two runs have the same bits; 20 runs while another process keeps the GPU busy have them too
   steps        losses fall as on the CPU; a gradient that is not finite changes nothing
@@ -41,7 +41,9 @@ sys.path.insert(0, str(GOLDEN))
 import packed  # noqa: E402
 
 GOLDEN_RUNS = [(dtype, bucket) for dtype in ("f32", "bf16") for bucket in ("exact", "larger")]
-SANITIZERS = ["memcheck", "racecheck", "initcheck", "synccheck"]
+# The tools of compute-sanitizer, and the function of FaultsTest.cpp that each must find fault with.
+SANITIZERS = {"memcheck": "writePastTheEnd", "racecheck": "readWithoutBarrier", "initcheck": "readUnwritten",
+              "synccheck": "meetAtTwoBarriers"}
 # A small model with the heads of the real ones, so that a step goes through their kernels.
 HEADS = dict(hidden_size=512, intermediate_size=1024, num_hidden_layers=4, vocab_size=4096, linear_num_key_heads=2,
              linear_num_value_heads=6, num_attention_heads=4, num_key_value_heads=2,
@@ -102,7 +104,7 @@ class Tree:
         return f"{count} of cuda-conformance"
 
     def conformance_tests(self):
-        listing = self.run(self.build / "bin" / "cuda-conformance", "--gtest_list_tests")
+        listing = self.run(self.build / "bin" / "cuda-conformance", "--gtest_list_tests", "--gtest_filter=-Faults.*")
         suite, tests = "", []
         for line in listing.splitlines():
             name = line.split("#")[0].rstrip()
@@ -162,20 +164,38 @@ def golden(tree, dtype, bucket):
     return output.splitlines()[-1]
 
 
-def sanitizer(tree, tool, program):
-    """One step, its instructions launched one by one. Hazards within the library's matrix products are its own business;
-    the tool's filters by kernel make those products fail."""
-    command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", 9, tree.build / "bin" / "qrun", "train", "--program",
-               tree.program(program), "--data", tree.rows("short", [[200, 1, 64, 99]]), "--scratch", "--out",
-               tree.work / f"{tool}-{program}", "--steps", 1, "--launch", "eager"]
-    output = tree.run(*command, timeout=600, codes=(0, 9) if tool == "racecheck" else (0,))
+def sanitize(tree, tool, *command):
+    """Runs a command under a tool of compute-sanitizer: what it found, a text each, and all that was printed. Of races
+    those within our device functions count: hazards within the library's matrix products are its own business, and the
+    tool's filters by kernel make those products fail."""
+    output = tree.run("compute-sanitizer", "--tool", tool, "--error-exitcode", 9, *command, timeout=600, codes=(0, 9))
+    summary = re.search(r"(?m)^========= (?:ERROR|RACECHECK) SUMMARY: (\d+) ", output)
+    if not summary:
+        raise Failed(f"{tool} says nothing of what it found:\n{output[-4000:]}")
     if tool == "racecheck":
-        ours = re.findall(r"Race reported between .*qrt::device.*(?:\n.*hazards\])*", output)
-        if ours or "RACECHECK SUMMARY" not in output:
-            raise Failed("\n".join(ours)[:4000] or output[-4000:])
-    elif "ERROR SUMMARY: 0 errors" not in output:
-        raise Failed(output[-4000:])
+        return re.findall(r"Race reported between .*qrt::device.*(?:\n.*hazards\])*", output), output
+    said = [line for line in output.splitlines() if line.startswith("=========")]
+    return ["\n".join(said)] if summary[1] != "0" else [], output
+
+
+def sanitizer(tree, tool, program):
+    """One step, its instructions launched one by one."""
+    found, _ = sanitize(tree, tool, tree.build / "bin" / "qrun", "train", "--program", tree.program(program), "--data",
+                        tree.rows("short", [[200, 1, 64, 99]]), "--scratch", "--out", tree.work / f"{tool}-{program}",
+                        "--steps", 1, "--launch", "eager")
+    if found:
+        raise Failed("\n".join(found)[:4000])
     return program
+
+
+def planted_fault(tree, tool, function):
+    """A tool that is silent has looked: it reports the fault of a function that has one (FaultsTest.cpp), by name."""
+    found, output = sanitize(tree, tool, tree.build / "bin" / "cuda-conformance", f"--gtest_filter=Faults.{tool.capitalize()}")
+    if "[  PASSED  ] 1 test" not in output:
+        raise Failed(f"the function was not launched:\n{output[-4000:]}")
+    if not any(f"qrt::device::{function}(" in text for text in found):
+        raise Failed(f"{tool} did not report qrt::device::{function}:\n{output[-4000:]}")
+    return f"{function} is reported"
 
 
 def launch(tree, program):
@@ -279,7 +299,8 @@ def checks(tree):
         found.append(Check(f"failure 32: launch heads-{dtype}", lambda dtype=dtype: launch(tree, f"heads-{dtype}")))
     for dtype, bucket in GOLDEN_RUNS:
         found.append(Check(f"golden {dtype} {bucket}", lambda dtype=dtype, bucket=bucket: golden(tree, dtype, bucket)))
-    for tool in SANITIZERS:
+    for tool, function in SANITIZERS.items():
+        found.append(Check(f"sanitizer {tool} sees a fault", lambda tool=tool, function=function: planted_fault(tree, tool, function)))
         for program in ("tiny-f32", "heads-bf16"):
             found.append(Check(f"sanitizer {tool} {program}", lambda tool=tool, program=program: sanitizer(tree, tool, program)))
     for dtype in ("f32", "bf16"):
