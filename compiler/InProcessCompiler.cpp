@@ -27,7 +27,10 @@ public:
     context_.loadDialect<qt::QtDialect, step::StepDialect, func::FuncDialect>();
     context_.printOpOnDiagnostic(false);
     context_.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
-      llvm::raw_string_ostream(messages_) << "\n" << diagnostic.getLocation() << ": " << diagnostic;
+      llvm::raw_string_ostream stream(messages_);
+      stream << "\n" << diagnostic.getLocation() << ": " << diagnostic;
+      for (const Diagnostic &note : diagnostic.getNotes())
+        stream << "\n" << note.getLocation() << ": " << note;
     });
   }
 
@@ -61,7 +64,7 @@ StatusOr<std::vector<uint8_t>> InProcessCompiler::compile(const std::string &pat
                                                           const qrt::CompileOptions &options) {
   PipelineOptions pipeline;
   pipeline.buckets = buckets;
-  QRT_RETURN_IF_ERROR(parseChoices(options.states, options.remat, options.target, pipeline));
+  QRT_RETURN_IF_ERROR(parseChoices(options.states, options.remat, options.target, options.memory, pipeline));
   QRT_RETURN_IF_ERROR(qrt::checkReadable(path));
   Compilation compilation;
   return compilation.run(parseSourceFile<ModuleOp>(path, &compilation.context()), pipeline, path, compiledFunctions_);

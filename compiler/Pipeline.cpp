@@ -31,10 +31,12 @@ static qrt::Status parseChoice(const std::string &text, const char *option,
 }
 
 qrt::Status parseChoices(const std::string &states, const std::string &remat, const std::string &target,
-                         PipelineOptions &options) {
+                         std::optional<int64_t> memory, PipelineOptions &options) {
   QRT_RETURN_IF_ERROR(parseChoice(states, "--states", &qt::symbolizeStateFormat, "f32 or bf16", options.states));
   QRT_RETURN_IF_ERROR(
       parseChoice(remat, "--remat", &qt::symbolizeRematPolicy, "none, memory-bound or budget", options.remat));
+  if (options.remat.value_or(qt::RematPolicy::Budget) == qt::RematPolicy::Budget)
+    options.memory = memory;
   return parseChoice(target, "--target", &qt::symbolizeTarget, "cpu or sm_90a", options.target);
 }
 

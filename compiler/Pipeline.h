@@ -37,9 +37,10 @@ struct PipelineOptions {
   std::string disabledKernel;
 };
 
-/// Sets the choices that a command line spells; empty: not made. InvalidUsage for another spelling.
+/// Sets the choices that a command line spells; empty: not made. `memory` is a budget of bytes: without another `remat`
+/// it is what recomputation has to keep to, with one it decides nothing. InvalidUsage for another spelling.
 qrt::Status parseChoices(const std::string &states, const std::string &remat, const std::string &target,
-                         PipelineOptions &options);
+                         std::optional<int64_t> memory, PipelineOptions &options);
 
 /// The phase a module is in: what it records, else `model`.
 Phase phaseOf(mlir::ModuleOp module);

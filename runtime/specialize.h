@@ -8,6 +8,7 @@
 #include "runtime/base/BucketShape.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ class Program;
 /// The choices of a build, as on the command line of `qcc build`; empty: the default.
 struct CompileOptions {
   std::string states, remat, target;
+  /// Bytes of the device's memory that a run of one micro-batch a step may take.
+  std::optional<int64_t> memory;
 };
 
 class Specializer {

@@ -59,16 +59,27 @@ Status Session::reserve(std::span<const Program> programs) {
     for (int space = 0; space < kNumSpaces; ++space)
       bytes[space] = std::max(bytes[space], its[space]);
   }
-  if (options_.specializer) {
-    int64_t &io = bytes[static_cast<int>(Space::Io)];
-    for (const Program &program : programs)
-      for (const Entry &entry : program.entries())
-        io = std::max(io, largestIo(entry.bucket.tokens));
-  }
   int64_t code = 0;
   for (const Program &program : programs)
     code += program.deviceCodeBytes();
   DeviceOverhead overhead = deviceOverhead(programs[0].target(), code);
+  AvailableMemory available = device_->availableMemory();
+  if (options_.memoryLimit > 0 && (available.bytes == 0 || options_.memoryLimit < available.bytes))
+    available = {options_.memoryLimit, "the limit"};
+  // A program's spaces are far below the overflow.
+  plannedBytes_ = totalBytes(bytes) + overhead.total();
+  if (options_.specializer) {
+    // A program built for this very limit leaves no room for more.
+    int64_t &io = bytes[static_cast<int>(Space::Io)];
+    int64_t more = 0;
+    for (const Program &program : programs)
+      for (const Entry &entry : program.entries())
+        more = std::max(more, largestIo(entry.bucket.tokens) - io);
+    if (available.bytes > 0)
+      more = std::min(more, std::max<int64_t>(available.bytes - plannedBytes_, 0));
+    io += more;
+    plannedBytes_ += more;
+  }
   std::string list;
   auto add = [&](std::string_view what, int64_t its) {
     list += fmt::format("{}{} {}", list.empty() ? "" : ", ", what, printGib(its));
@@ -80,11 +91,6 @@ Status Session::reserve(std::span<const Program> programs) {
     add("machine code", overhead.code);
     add("context", overhead.context);
   }
-  // A program's spaces are far below the overflow.
-  plannedBytes_ = totalBytes(bytes) + overhead.total();
-  AvailableMemory available = device_->availableMemory();
-  if (options_.memoryLimit > 0 && (available.bytes == 0 || options_.memoryLimit < available.bytes))
-    available = {options_.memoryLimit, "the limit"};
   if (available.bytes > 0 && plannedBytes_ > available.bytes)
     return error(StatusCode::ResourceExhausted, "{}: needs {}: {}; that is {} more than the {} of {}",
                  programs[0].source(), printBytes(plannedBytes_), list, printGib(plannedBytes_ - available.bytes),

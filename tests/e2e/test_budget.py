@@ -34,10 +34,10 @@ class Budget(support.TestCase):
         self.assertLessEqual(needed, memory)
         return program, needed
 
-    def least(self):
+    def least(self, *command):
         """The least that a run can do with, as the refusal of a budget of nothing says it."""
         with self.assertRaises(support.Failed) as caught:
-            support.run(*self.command, "-o", self.work / "none.qprog", "--memory", "1")
+            support.run(*(command or self.command), "-o", self.work / "none.qprog", "--memory", "1")
         self.assertEqual(caught.exception.code, 1)
         self.assertFalse((self.work / "none.qprog").exists())
         return bytes_of(r"at least ([\d,]+) bytes", caught.exception.output)
@@ -98,6 +98,25 @@ class Budget(support.TestCase):
         self.assert_fails(1, "compiled with --remat=budget, which cannot become none", "qcc", "build", dump, "-o", again,
                           "--remat", "none")
         self.assertIn(f"memory={budget}", support.run("qrun", "inspect", program))
+
+    def test_qrun_builds_a_module_within_the_budget_of_its_run(self):
+        build = ["qcc", "build", self.module, "--data", self.packed]
+        least, program = self.least(*build), self.work / "all.qprog"
+        most = bytes_of(r"a run of one micro-batch a step +([\d,]+) ", support.run(*build, "-o", program))
+        options = ["--steps", 2, "--lr", 1e-3]
+        results = []
+        for name, memory in (("kept", most), ("least", least)):
+            run, gradients = self.train(CASE, self.module, self.packed, name, *options, "--memory", memory)
+            results.append((gradients, (run / "checkpoint" / "model.safetensors").read_bytes()))
+        self.assertTrue(results[0] == results[1])
+        train = ["qrun", "train", "--data", self.packed, "--scratch", "--out", self.work / "refused", *options, "--program"]
+        self.assert_fails(1, rf"(?s)model\.mlir: the build failed:.*--memory: .* too little for @step.*at least {least:,} bytes",
+                          *train, self.module, "--memory", least - 1)
+        # With another policy, or built already, it is a limit alone.
+        for refused in ([self.module, "--remat", "none"], [program]):
+            self.assert_fails(1, rf"needs {most:,} bytes .* more than the {most - 1:,} bytes .* of the limit", *train, *refused,
+                              "--memory", most - 1)
+        self.assert_fails(1, "--remat=budget: expected a budget, --memory", *train, self.module, "--remat", "budget")
 
     def test_the_machine_says_what_is_cheap(self):
         """Rates from a file: where products cost nothing they are computed again, where they cost all they are not."""

@@ -28,9 +28,9 @@ using qrt::StatusOr;
 
 namespace qcc {
 
-static StatusOr<PipelineOptions> pipelineOptions(const BuildOptions &options) {
+static StatusOr<PipelineOptions> pipelineOptions(const BuildOptions &options, std::optional<int64_t> budget) {
   PipelineOptions pipeline;
-  QRT_RETURN_IF_ERROR(parseChoices(options.states, options.remat, options.target, pipeline));
+  QRT_RETURN_IF_ERROR(parseChoices(options.states, options.remat, options.target, budget, pipeline));
   pipeline.disabledKernel = options.disabledKernel;
   if (!options.disabledKernel.empty() && !qrt::kernelByName(options.disabledKernel)) {
     std::vector<std::string> names;
@@ -129,19 +129,17 @@ Status build(const BuildOptions &options) {
   if (*until == Phase::Program && options.output.empty())
     return qrt::error(StatusCode::InvalidUsage, "expected -o FILE.qprog: where the program is to be written");
   QRT_RETURN_IF_ERROR(checkInput(options.input));
-  QRT_ASSIGN_OR_RETURN(PipelineOptions pipeline, pipelineOptions(options));
   std::optional<int64_t> budget;
   if (!options.memory.empty()) {
     QRT_ASSIGN_OR_RETURN(budget, qrt::parseMemory(options.memory));
-    // With another policy it is only checked against the plan.
-    if (pipeline.remat.value_or(qt::RematPolicy::Budget) == qt::RematPolicy::Budget)
-      pipeline.memory = budget;
-    if (*until < (pipeline.memory ? Phase::Remat : Phase::Program))
-      return qrt::error(StatusCode::InvalidUsage, "--memory: {}, got --compile-to {}",
-                        pipeline.memory ? "what it has computed again is chosen in the phase remat"
-                                        : "only a program has a memory plan",
-                        options.compileTo);
   }
+  QRT_ASSIGN_OR_RETURN(PipelineOptions pipeline, pipelineOptions(options, budget));
+  // With another policy it is only checked against the plan.
+  if (budget && *until < (pipeline.memory ? Phase::Remat : Phase::Program))
+    return qrt::error(StatusCode::InvalidUsage, "--memory: {}, got --compile-to {}",
+                      pipeline.memory ? "what it has computed again is chosen in the phase remat"
+                                      : "only a program has a memory plan",
+                      options.compileTo);
   if (!options.machine.empty()) {
     if (!pipeline.memory && !options.explain)
       return qrt::error(StatusCode::InvalidUsage, "--machine: nothing is predicted without --memory or --explain");

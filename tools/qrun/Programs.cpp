@@ -26,12 +26,16 @@ void addSessionOptions(CLI::App &command, SessionArguments &arguments) {
   command.add_flag("--no-compile", arguments.noCompile, "A bucket that the program lacks is an error");
   command.add_option("--states", arguments.compile.states,
                      "With a .mlir: optimizer states of bf16 weights, f32 or bf16");
-  command.add_option("--remat", arguments.compile.remat,
-                     "With a .mlir: what the backward pass computes again, none or memory-bound");
+  command.add_option(
+      "--remat", arguments.compile.remat,
+      "With a .mlir: what the backward pass computes again, none (default), memory-bound, or budget, what "
+      "--memory needs (default with it)");
   command.add_option("--target", arguments.compile.target, "With a .mlir: what runs it, cpu or sm_90a");
   command
-      .add_option("--memory", arguments.memory,
-                  "What the run may take of the device's memory, like 80GiB or 141GB (what there is)")
+      .add_option(
+          "--memory", arguments.memory,
+          "What the run may take of the device's memory, like 80GiB or 141GB (what there is); with a .mlir also "
+          "what it is built for: what does not fit is computed again")
       ->type_name("AMOUNT");
   addDeviceOptions(command, arguments.device);
 }
@@ -87,7 +91,8 @@ static Status checkWeights(const std::string &path) {
   return error(StatusCode::InvalidUsage, "--weights: {}{}", expectedPath(path, "a Hugging Face folder"), hint);
 }
 
-static StatusOr<Program> openProgram(const SessionArguments &arguments, const TokenData &data, Specializer *compiler) {
+static StatusOr<Program> openProgram(const SessionArguments &arguments, std::optional<int64_t> memory,
+                                     const TokenData &data, Specializer *compiler) {
   if (!arguments.program.ends_with(".mlir")) {
     if (!arguments.compile.states.empty() || !arguments.compile.remat.empty() || !arguments.compile.target.empty())
       return error(StatusCode::InvalidUsage,
@@ -97,8 +102,10 @@ static StatusOr<Program> openProgram(const SessionArguments &arguments, const To
   if (!compiler)
     return error(StatusCode::Unsupported, "{}: this qrun has no compiler; `qcc build` makes a program of it",
                  arguments.program);
+  CompileOptions choices = arguments.compile;
+  choices.memory = memory;
   QRT_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes,
-                       compiler->compile(arguments.program, chooseBuckets(data.manifest()), arguments.compile));
+                       compiler->compile(arguments.program, chooseBuckets(data.manifest()), choices));
   return Program::fromBytes(std::move(bytes), arguments.program);
 }
 
@@ -183,12 +190,12 @@ StatusOr<OpenSession> openSession(const SessionArguments &arguments, const Token
   QRT_RETURN_IF_ERROR(checkProgram(arguments.program));
   if (!arguments.scratch)
     QRT_RETURN_IF_ERROR(checkWeights(arguments.weights));
-  SessionOptions options;
+  std::optional<int64_t> memory;
   if (!arguments.memory.empty()) {
-    QRT_ASSIGN_OR_RETURN(options.memoryLimit, parseMemory(arguments.memory));
+    QRT_ASSIGN_OR_RETURN(memory, parseMemory(arguments.memory));
   }
   OpenSession open;
-  QRT_ASSIGN_OR_RETURN(Program program, openProgram(arguments, data, compiler));
+  QRT_ASSIGN_OR_RETURN(Program program, openProgram(arguments, memory, data, compiler));
   open.startUp.part("program");
   QRT_RETURN_IF_ERROR(checkVocabulary(program, data));
   if (evalData)
@@ -210,6 +217,8 @@ StatusOr<OpenSession> openSession(const SessionArguments &arguments, const Token
   QRT_RETURN_IF_ERROR(compileMissing(programs, kind, data, specializer));
   if (evalData)
     QRT_RETURN_IF_ERROR(compileMissing(programs, EntryKind::Eval, *evalData, specializer));
+  SessionOptions options;
+  options.memoryLimit = memory.value_or(0);
   options.accumulate = kind == EntryKind::Accumulate;
   options.specializer = specializer;
   if (programs.size() > 1)

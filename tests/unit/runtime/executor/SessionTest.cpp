@@ -326,6 +326,28 @@ TEST(Session, CountsTheDevicesOverhead) {
   EXPECT_EQ(record.reservations, 1);
 }
 
+// A program that was built for a budget takes nearly all of it.
+TEST(Session, RoomForFurtherBucketsIsLeftWhereThereIsSome) {
+  TinyProgram tiny({}, {{64, 2, 64, 64}});
+  TinySpecializer specializer;
+  auto create = [&](int64_t limit) {
+    std::vector<Program> programs;
+    programs.push_back(*tiny.build());
+    return Session::create(std::move(programs), cpu::createCpuDevice({.threads = 1}),
+                           {.memoryLimit = limit, .specializer = &specializer});
+  };
+  int64_t least = totalBytes(tiny.build()->spaceBytes(false));
+  StatusOr<std::unique_ptr<Session>> roomy = create(0), full = create(least);
+  ASSERT_OK(roomy);
+  ASSERT_OK(full);
+  int64_t most = (*roomy)->plannedBytes();
+  EXPECT_GT(most, least);
+  EXPECT_EQ((*full)->plannedBytes(), least);
+  EXPECT_EQ((*create(least + 100))->plannedBytes(), least + 100);
+  EXPECT_EQ((*create(most + 100))->plannedBytes(), most);
+  EXPECT_ERROR(create(least - 1), StatusCode::ResourceExhausted, "of the limit");
+}
+
 TEST(Session, MembersOfAPackAreViews) {
   std::unique_ptr<Session> session = makeSession({});
   const Parameter &up = *session->program().findParameter("layers.0.mlp.up_proj.weight");
