@@ -69,10 +69,23 @@ class WithoutCuda(support.TestCase):
         documents = support.random_documents(2, [64], support.vocabulary(CASE))
         support.write_packed(packed, [documents], 64, support.vocabulary(CASE))
         qrun = pathlib.Path(os.environ["QCC_WITHOUT_CUDA_BIN"]) / "qrun"
-        self.assert_fails(1, r"model\.qprog is compiled for sm_90a, but this qrun was built without the CUDA backend: there "
-                             r"was no CUDA toolkit 13, nor what `tools/setup\.sh --cuda` installs of it",
-                          qrun, "train", "--program", program, "--data", packed, "--weights", support.GOLDEN / CASE,
-                          "--out", self.work / "run", "--steps", 1)
+        for command, *options in (["train", "--out", self.work / "run", "--steps", 1], ["eval"], ["profile"],
+                                  ["calibrate", "--out", self.work / "machine.json"]):
+            with self.subTest(command=command):
+                self.assert_fails(1, r"model\.qprog is compiled for sm_90a, but this qrun was built without the CUDA backend: "
+                                     r"there was no CUDA toolkit 13, nor what `tools/setup\.sh --cuda` installs of it",
+                                  qrun, command, "--program", program, "--data", packed, "--weights", support.GOLDEN / CASE,
+                                  *options)
+        self.assertFalse((self.work / "machine.json").exists())
+
+    def test_the_same_commands_run_on_the_cpu(self):
+        program, packed = self.build(CASE, "64"), self.work / "packed"
+        documents = support.random_documents(2, [64], support.vocabulary(CASE))
+        support.write_packed(packed, [documents], 64, support.vocabulary(CASE))
+        qrun = pathlib.Path(os.environ["QCC_WITHOUT_CUDA_BIN"]) / "qrun"
+        support.run(qrun, "calibrate", "--program", program, "--data", packed, "--scratch", "--seconds", 0.1, "--out",
+                    self.work / "machine.json")
+        self.assertTrue((self.work / "machine.json").exists())
 
 
 if __name__ == "__main__":
