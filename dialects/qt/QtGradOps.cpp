@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Verifiers of the gradient ops: a cotangent has the type of its value, a weight gradient the weight's shape.
-#include "dialects/qt/GatedDeltaInputsShape.h"
+#include "dialects/qt/CompoundOperands.h"
 #include "dialects/qt/TypeChecks.h"
-#include "runtime/base/SegmentTable.h"
 
 using namespace mlir;
 
@@ -96,25 +95,14 @@ LogicalResult GatedRmsNormGradOp::verify() {
 }
 
 LogicalResult QkNormRopeGradOp::verify() {
-  for (auto [name, value] : {std::pair("q_in", getQIn()), std::pair("k_in", getKIn())})
-    if (failed(expectRank(*this, name, value, 3)) || failed(expectTokens(*this, name, value, getDocs().getType())))
-      return failure();
-  ArrayRef<int64_t> q = shapeOf(getQIn()), k = shapeOf(getKIn());
-  Type element = elementTypeOf(getQIn()), wide = accumulatorType(element);
-  if (failed(expectType(*this, "k_in", getKIn(), {q[0], k[1], q[2]}, element)) ||
-      failed(expectWeight(*this, "q_weight", getQWeight(), q[2], element)) ||
-      failed(expectWeight(*this, "k_weight", getKWeight(), q[2], element)) ||
-      failed(expectType(*this, "q_rstd", getQRstd(), q.drop_back(), wide)) ||
-      failed(expectType(*this, "k_rstd", getKRstd(), k.drop_back(), wide)) ||
-      failed(expectType(*this, "dq", getDq(), getQIn().getType())) ||
+  if (failed(verifyQkNormRopeOperands(*this)) || failed(expectType(*this, "dq", getDq(), getQIn().getType())) ||
       failed(expectType(*this, "dk", getDk(), getKIn().getType())) ||
       failed(expectType(*this, "dq_in", getDqIn(), getQIn().getType())) ||
       failed(expectType(*this, "dk_in", getDkIn(), getKIn().getType())) ||
       failed(expectWeightGrad(*this, "dq_weight", getDqWeight(), getQWeight())) ||
-      failed(expectWeightGrad(*this, "dk_weight", getDkWeight(), getKWeight())) ||
-      failed(expectInto(*this, getInto(), {getDqWeight(), getDkWeight()})) || failed(expectEps(*this, getEps())))
+      failed(expectWeightGrad(*this, "dk_weight", getDkWeight(), getKWeight())))
     return failure();
-  return expectRotary(*this, getRotaryDims(), q[2], getTheta());
+  return expectInto(*this, getInto(), {getDqWeight(), getDkWeight()});
 }
 
 LogicalResult GatedDeltaInputsGradOp::verify() {
@@ -130,18 +118,7 @@ LogicalResult GatedDeltaInputsGradOp::verify() {
 }
 
 LogicalResult GatedDeltaRuleGradOp::verify() {
-  if (failed(expectRank(*this, "q", getQ(), 3)) || failed(expectRank(*this, "v", getV(), 3)) ||
-      failed(expectTokens(*this, "q", getQ(), getDocs().getType())))
-    return failure();
-  int64_t tokens = shapeOf(getQ())[0], heads = shapeOf(getV())[1];
-  Type element = elementTypeOf(getQ()), wide = accumulatorType(element);
-  if (failed(expectType(*this, "k", getK(), getQ().getType())) ||
-      failed(expectType(*this, "v", getV(), {tokens, heads, shapeOf(getV())[2]}, element)) ||
-      failed(expectHeadRatio(*this, "v", heads, "q and k", shapeOf(getQ())[1])) ||
-      failed(expectType(*this, "g", getG(), {tokens, heads}, wide)) ||
-      failed(expectWeight(*this, "beta", getBeta(), {tokens, heads}, element)) ||
-      failed(expectType(*this, "inverse", getInverse(), {tokens, heads, qrt::kChunkTokens}, wide)) ||
-      failed(expectType(*this, "dout", getDout(), getV().getType())) ||
+  if (failed(verifyGatedDeltaRuleOperands(*this)) || failed(expectType(*this, "dout", getDout(), getV().getType())) ||
       failed(expectType(*this, "dq", getDq(), getQ().getType())) ||
       failed(expectType(*this, "dk", getDk(), getK().getType())) ||
       failed(expectType(*this, "dv", getDv(), getV().getType())) ||
@@ -151,18 +128,7 @@ LogicalResult GatedDeltaRuleGradOp::verify() {
 }
 
 LogicalResult AttentionGradOp::verify() {
-  for (auto [name, value] : {std::pair("q", getQ()), std::pair("k", getK())})
-    if (failed(expectRank(*this, name, value, 3)) || failed(expectTokens(*this, name, value, getDocs().getType())))
-      return failure();
-  ArrayRef<int64_t> q = shapeOf(getQ()), k = shapeOf(getK());
-  Type element = elementTypeOf(getQ());
-  if (failed(expectType(*this, "k", getK(), {q[0], k[1], q[2]}, element)) ||
-      failed(expectType(*this, "v", getV(), getK().getType())) ||
-      failed(expectHeadRatio(*this, "q", q[1], "k and v", k[1])) ||
-      failed(expectType(*this, "gate", getGate(), getQ().getType())) ||
-      failed(expectType(*this, "lse", getLse(), q.drop_back(), accumulatorType(element))) ||
-      failed(expectType(*this, "o", getO(), getQ().getType())) ||
-      failed(expectType(*this, "dy", getDy(), getQ().getType())) ||
+  if (failed(verifyAttentionOperands(*this)) || failed(expectType(*this, "dy", getDy(), getQ().getType())) ||
       failed(expectType(*this, "dq", getDq(), getQ().getType())) ||
       failed(expectType(*this, "dk", getDk(), getK().getType())) ||
       failed(expectType(*this, "dv", getDv(), getV().getType())))
