@@ -6,6 +6,7 @@
 #include "compiler/Pipeline.h"
 #include "compiler/Report.h"
 #include "compiler/Scope.h"
+#include "compiler/remat/Backward.h"
 #include "dialects/qt/Entries.h"
 #include "runtime/base/BucketShape.h"
 #include "runtime/base/Digits.h"
@@ -45,7 +46,7 @@ public:
     std::string compound = withoutDialect(remark.getRemarkName()).str();
     switch (remark.getRemarkType()) {
     case llvm::remarks::Type::Passed:
-      return addFormed({"", compound, {}, {}, ""}, remark.getArgs());
+      return addFormed({"", compound, {}, {}, "", remark.getFunction().str()}, remark.getArgs());
     case llvm::remarks::Type::Missed:
       return addMissed({"", compound, ""}, remark.getArgs());
     default:
@@ -137,8 +138,8 @@ struct Layer {
   }
 };
 
-/// The op whose line an op of a step belongs to, and which pass it is of.
-std::pair<StringRef, Pass> lineOf(Operation *op) {
+/// The op whose line an op of a step belongs to, and which pass it is of; `backward` are the ops of the backward pass.
+std::pair<StringRef, Pass> lineOf(Operation *op, const llvm::DenseSet<Operation *> &backward) {
   StringRef name = withoutDialect(op->getName().getStringRef());
   if (isa<qt::GlobalNormOp, qt::OptimizerStepOp, qt::AdamWOp>(op))
     return {name, Update};
@@ -146,29 +147,21 @@ std::pair<StringRef, Pass> lineOf(Operation *op) {
     return {withoutDialect(qt::LinearOp::getOperationName()), Backward};
   if (isa<qt::ScatterRowsOp>(op))
     return {withoutDialect(qt::GatherRowsOp::getOperationName()), Backward};
-  // Of gradients: sums of the model are in compounds.
-  if (isa<qt::AddOp>(op) && qt::entryKind(op->getParentOfType<func::FuncOp>()) != qt::EntryKind::Model)
-    return {name, Backward};
+  // Their names do not say whether they are of gradients.
+  if (isa<qt::AddOp, qt::PointwiseOp>(op))
+    return {name, backward.contains(op) ? Backward : Forward};
   bool grad = name.consume_back("_grad");
   return {name, grad ? Backward : Forward};
 }
 
-/// "2 reshape, silu" of reshape, silu, reshape; and the members of a pack, without what their names share.
+/// What it was made of; and the members of a pack, without what their names share.
 std::string describe(const Explanation::Formed &note) {
   if (!note.why.empty())
     return "added: " + note.why;
-  llvm::MapVector<StringRef, int> counts;
-  for (const std::string &op : note.madeOf)
-    ++counts[op];
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  llvm::interleaveComma(counts, out, [&](const auto &entry) {
-    if (entry.second > 1)
-      out << entry.second << ' ';
-    out << entry.first;
-  });
+  std::string text = countNames(SmallVector<StringRef>(note.madeOf.begin(), note.madeOf.end()));
   if (note.pack.empty())
     return text;
+  llvm::raw_string_ostream out(text);
   SmallVector<StringRef> members(note.pack.begin(), note.pack.end());
   StringRef prefix = commonDottedPrefix(members);
   out << " on the pack [";
@@ -251,9 +244,10 @@ std::string bucketName(func::FuncOp step) {
 
 Costs costsOf(func::FuncOp step) {
   Costs costs;
+  llvm::DenseSet<Operation *> backward = backwardOps(step);
   for (Operation &op : step.getBody().front())
     if (auto cost = dyn_cast<qt::CostOpInterface>(op))
-      costs.of[lineOf(&op).second].add({cost.getFlops(), cost.getBytes()});
+      costs.of[lineOf(&op, backward).second].add({cost.getFlops(), cost.getBytes()});
   return costs;
 }
 
@@ -346,13 +340,16 @@ void Explanation::print(ModuleOp module, llvm::raw_ostream &out) const {
   func::FuncOp function = functions.front();
   bool hasCosts = qt::entryKind(function) == qt::EntryKind::Step;
 
+  llvm::DenseSet<Operation *> backward;
+  if (hasCosts)
+    backward = backwardOps(function);
   llvm::MapVector<StringRef, Layer> layers;
   for (Operation &op : function.getBody().front()) {
     auto cost = dyn_cast<qt::CostOpInterface>(op);
     if (hasCosts ? !cost : needsNoKernel(&op))
       continue;
     ScopeParts scope = splitScope(scopeOf(&op));
-    auto [name, pass] = lineOf(&op);
+    auto [name, pass] = lineOf(&op, backward);
     auto [entry, isNew] = layers[scope.unit].rows.try_emplace({scope.place, name});
     Row &row = entry->second;
     if (isNew)
@@ -365,6 +362,9 @@ void Explanation::print(ModuleOp module, llvm::raw_ostream &out) const {
       row.notes.push_back("its kernel gives the loss and its gradients at once: all under backward");
   }
   for (const Formed &note : formed_) {
+    // Each function has clusters of its own; compounds come from the model, which is gone.
+    if (note.function != function.getName() && module.lookupSymbol(note.function))
+      continue;
     ScopeParts scope = splitScope(note.scope);
     auto &rows = layers[scope.unit].rows;
     auto row = rows.find({scope.place, note.compound});

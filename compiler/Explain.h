@@ -33,6 +33,7 @@ public:
     std::vector<std::string> madeOf; // in program order, an op as often as it was there
     std::vector<std::string> pack;   // parameters
     std::string why;                 // of an op that was added: it was made of nothing
+    std::string function;            // as it was called then
   };
   /// A compound that a pass did not form.
   struct Missed {

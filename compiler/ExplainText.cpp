@@ -3,6 +3,8 @@
 
 #include "compiler/Scope.h"
 
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 
 #include <algorithm>
@@ -17,6 +19,20 @@ static constexpr int kLineWidth = 112;
 StringRef withoutDialect(StringRef op) {
   op.consume_front("qt.");
   return op;
+}
+
+std::string countNames(ArrayRef<StringRef> names) {
+  MapVector<StringRef, int> counts;
+  for (StringRef name : names)
+    ++counts[name];
+  std::string text;
+  raw_string_ostream out(text);
+  interleaveComma(counts, out, [&](const auto &entry) {
+    if (entry.second > 1)
+      out << entry.second << ' ';
+    out << entry.first;
+  });
+  return text;
 }
 
 void printWrapped(raw_ostream &out, StringRef text, int column, int indent) {

@@ -15,6 +15,9 @@ namespace qcc {
 /// "linear" of "qt.linear".
 llvm::StringRef withoutDialect(llvm::StringRef op);
 
+/// "2 reshape, silu" of reshape, silu, reshape.
+std::string countNames(llvm::ArrayRef<llvm::StringRef> names);
+
 /// Prints words, breaking long lines; those after the first are indented by `indent`.
 void printWrapped(llvm::raw_ostream &out, llvm::StringRef text, int column, int indent);
 

@@ -20,17 +20,18 @@ using qrt::StatusOr;
 namespace qcc {
 namespace {
 
-/// A context whose diagnostics become the message of a Status.
+/// A context whose errors become the message of a Status.
 class Compilation {
 public:
   Compilation() : context_(MLIRContext::Threading::DISABLED) {
     context_.loadDialect<qt::QtDialect, step::StepDialect, func::FuncDialect>();
     context_.printOpOnDiagnostic(false);
     context_.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
-      llvm::raw_string_ostream stream(messages_);
-      stream << "\n" << diagnostic.getLocation() << ": " << diagnostic;
-      for (const Diagnostic &note : diagnostic.getNotes())
-        stream << "\n" << note.getLocation() << ": " << note;
+      // A warning stands by itself: a build that succeeds has no message to be a part of.
+      if (diagnostic.getSeverity() == DiagnosticSeverity::Warning)
+        llvm::errs() << print(diagnostic, "warning: ") << "\n";
+      else
+        messages_ += "\n" + print(diagnostic);
     });
   }
 
@@ -53,6 +54,16 @@ public:
   }
 
 private:
+  /// With its notes, a line each.
+  static std::string print(const Diagnostic &diagnostic, StringRef kind = "") {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    stream << diagnostic.getLocation() << ": " << kind << diagnostic;
+    for (const Diagnostic &note : diagnostic.getNotes())
+      stream << "\n" << note.getLocation() << ": " << note;
+    return text;
+  }
+
   MLIRContext context_;
   std::string messages_;
 };

@@ -21,6 +21,16 @@ inline bool needsNoKernel(mlir::Operation *op) {
   return mlir::isa<qt::ViewOpInterface, qt::ReadOp, qt::UpdateOp, qt::ZerosOp, qt::WatchOp, mlir::func::ReturnOp>(op);
 }
 
+/// Whether a cluster (qt.pointwise) can take the op in: expressions have it, and kernels such tensors.
+inline bool isPointwise(mlir::Operation *op) {
+  auto fits = [](mlir::Type type) {
+    auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
+    return tensor && tensor.getRank() <= 4 && (tensor.getElementType().isF32() || tensor.getElementType().isBF16());
+  };
+  return (qt::expressionOp(op) || mlir::isa<qt::CastOp>(op)) && llvm::all_of(op->getOperandTypes(), fits) &&
+         llvm::all_of(op->getResultTypes(), fits);
+}
+
 } // namespace qcc
 
 #endif // COMPILER_KERNELS_H

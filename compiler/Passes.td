@@ -81,8 +81,17 @@ def FormParameterPacks : Pass<"form-parameter-packs", "mlir::ModuleOp"> {
   }];
 }
 
+def WarnLeftOver : Pass<"warn-left-over", "mlir::ModuleOp"> {
+  let summary = "a warning for pointwise ops that no compound took";
+  let description = [{
+    Clusters compute such ops, which costs memory traffic that a compound would save: a warning says which ops, of which function, how many bytes a cluster
+    reads and writes, and in notes which compounds were missed there and why. Layers that have the same share a warning. Takes the notes of what was missed
+    (`qt.missed`) off the ops.
+  }];
+}
+
 def VerifyFormed : Pass<"verify-formed", "mlir::ModuleOp"> {
-  let summary = "compounds, linear ops and views alone are left";
+  let summary = "compounds, linear ops, views and pointwise ops alone are left";
 }
 
 //===----------------------------------------------------------------------===//
@@ -130,6 +139,15 @@ def FuseGradientSums : Pass<"fuse-gradient-sums", "mlir::ModuleOp"> {
   let description = [{
     `add(sum, dW)` becomes the operand `into` of the op that computes dW, and `add(d, dx)` of an rms_norm_grad's dx an add_rms_norm_grad: its kernel adds a
     cotangent that came by another way.
+  }];
+}
+
+def ClusterPointwise : Pass<"cluster-pointwise", "mlir::ModuleOp"> {
+  let summary = "what compounds leave of pointwise ops becomes clusters (qt.pointwise)";
+  let description = [{
+    A cluster has ops of one shape that can stand in one place of the program, at most as many as an expression may have. Operands that are repeated to
+    that shape (`qt.broadcast`) are read as they are. What a cluster of the backward pass reads of the forward pass's pointwise ops it computes again,
+    where it then reads no more. Sums of two tensors with no other pointwise op beside them stay: each is added in place (kernel `add`).
   }];
 }
 

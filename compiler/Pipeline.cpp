@@ -109,6 +109,7 @@ static LogicalResult addPhase(OpPassManager &passes, ModuleOp module, Phase phas
     passes.addPass(createFormAddNorm());
     passes.addPass(createFormLinearCrossEntropy());
     passes.addPass(createFormParameterPacks());
+    passes.addPass(createWarnLeftOver());
     break;
   case Phase::Grad: {
     BuildEntriesOptions entries;
@@ -130,6 +131,7 @@ static LogicalResult addPhase(OpPassManager &passes, ModuleOp module, Phase phas
     break;
   case Phase::Fused:
     passes.addPass(createFuseGradientSums());
+    passes.addPass(createClusterPointwise());
     break;
   case Phase::Remat: {
     RematOptions remat;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/Report.h"
 
+#include "compiler/ExplainText.h"
 #include "compiler/Scope.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -89,6 +90,9 @@ void reportAdded(Operation *op, StringRef why) {
 }
 
 void reportMissed(Operation *anchor, StringRef compound, StringRef why) {
+  NamedAttrList missed(anchor->getAttrOfType<DictionaryAttr>(qt::kMissedAttr));
+  missed.set(withoutDialect(compound), StringAttr::get(anchor->getContext(), why));
+  anchor->setAttr(qt::kMissedAttr, missed.getDictionary(anchor->getContext()));
   remark::missed(anchor->getLoc(), optionsFor(anchor, compound, kFormRemarks))
       << remark::metric(kScopeArgument, scopeOf(anchor)) << remark::reason("{0}", why.str());
 }

@@ -26,7 +26,8 @@ void reportFormed(mlir::Operation *compound, llvm::ArrayRef<mlir::Value> replace
 /// A passed remark: `op` was added, which the model does not have, and why.
 void reportAdded(mlir::Operation *op, llvm::StringRef why);
 
-/// A missed remark at `anchor`, the op that promised a compound: it is not formed, and why.
+/// A missed remark at `anchor`, the op that promised a compound: it is not formed, and why. It is noted on the op, too
+/// (qt.missed), for the warning about what is left over.
 void reportMissed(mlir::Operation *anchor, llvm::StringRef compound, llvm::StringRef why);
 
 } // namespace qcc

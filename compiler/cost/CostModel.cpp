@@ -11,7 +11,8 @@ double CostModel::seconds(const EntryPlan &plan, const PlannedInstruction &instr
   case InstructionKind::Kernel: {
     KernelCall call = callOf(plan, instruction);
     return qrt::predictedSeconds(rates_, call.kernel, qrt::storageType(call.shapes),
-                                 qrt::launchCost(call.kernel, call.shapes, call.effects, call.params, call.bucket));
+                                 qrt::launchCost(call.kernel, call.shapes, call.effects, call.params, call.bucket,
+                                                 call.expression ? &*call.expression : nullptr));
   }
   case InstructionKind::Gemm: {
     auto [transposeA, transposeB] = transposed(instruction.op);

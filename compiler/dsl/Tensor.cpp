@@ -252,10 +252,10 @@ SmallVector<Tensor> scan(Documents docs, ArrayRef<Tensor> rows, RankedTensorType
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(block.get());
     yield = body(before, slices);
-    SmallVector<Value> outputs;
+    SmallVector<Value> yielded{yield.state.value()};
     for (Tensor output : yield.outputs)
-      outputs.push_back(output.value());
-    qt::YieldOp::create(builder, g.loc(), yield.state.value(), outputs);
+      yielded.push_back(output.value());
+    qt::YieldOp::create(builder, g.loc(), yielded);
   }
 
   SmallVector<Type> types;

@@ -28,6 +28,8 @@ KernelCall callOf(step::LaunchOp launch) {
   }
   for (int64_t param : launch.getParams())
     call.params.push_back(qrt::ParamValue{.i = param});
+  if (const qrt::Expression *expression = launch.getExpressionOrNull())
+    call.expression = *expression;
   if (ArrayRef<int64_t> b = cast<step::EntryOp>(launch->getParentOp()).getBucket(); b.size() == 4)
     call.bucket = {b[0], b[1], b[2], b[3]};
   return call;

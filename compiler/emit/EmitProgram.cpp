@@ -292,6 +292,17 @@ private:
       out.params.assign(launch.getParams().begin(), launch.getParams().end());
       if (Value workspace = launch.getWorkspace())
         out.workspace = index(workspace);
+      if (const qrt::Expression *expression = launch.getExpressionOrNull()) {
+        out.expression = std::make_unique<fb::ExpressionT>();
+        for (const qrt::ExpressionStep &step : expression->steps) {
+          auto &row = *out.expression->steps.emplace_back(std::make_unique<fb::ExpressionStepT>());
+          row.op = static_cast<fb::ExpressionOp>(step.op);
+          row.a = step.a;
+          row.b = step.b;
+          row.constant = step.constant;
+        }
+        out.expression->results = expression->results;
+      }
       work.Set(std::move(out));
     } else if (auto gemm = dyn_cast<step::GemmOp>(op)) {
       fb::GemmT out;

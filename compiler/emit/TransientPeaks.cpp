@@ -27,7 +27,8 @@ DenseMap<Value, TransientClass> classify(step::EntryOp entry) {
         continue;
       qrt::ArgEffect effect = info.arg(i).effect;
       Value buffer = step::viewOf(value).buffer;
-      if (effect == qrt::ArgEffect::ReadVariadic || (optimizer && i == 0))
+      bool normed = launch.getKernel() == qrt::Kernel::GlobalNorm && effect == qrt::ArgEffect::ReadVariadic;
+      if (normed || (optimizer && i == 0))
         classes[buffer] = TransientClass::Gradient;
     }
     if (Value workspace = launch.getWorkspace())

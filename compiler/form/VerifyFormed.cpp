@@ -13,8 +13,12 @@ namespace qcc {
 
 namespace {
 
-/// A sum of the model belongs in a compound, although the sums that autodiff makes have a kernel.
-bool isFormed(Operation *op) { return !op->hasTrait<qt::Pointwise>() && (isComputed(op) || needsNoKernel(op)); }
+/// Of what no compound took, clusters take pointwise ops and operands that are repeated for them.
+bool isFormed(Operation *op) {
+  if (isa<qt::BroadcastOp>(op))
+    return llvm::all_of(op->getUsers(), isPointwise);
+  return op->hasTrait<qt::Pointwise>() ? isPointwise(op) : isComputed(op) || needsNoKernel(op);
+}
 
 struct VerifyFormed : impl::VerifyFormedBase<VerifyFormed> {
   void runOnOperation() override {
@@ -22,9 +26,9 @@ struct VerifyFormed : impl::VerifyFormedBase<VerifyFormed> {
       func.getFunctionBody().walk([&](Operation *op) {
         if (!isa_and_nonnull<qt::QtDialect>(op->getDialect()) || isFormed(op))
           return;
-        op->emitOpError() << "is a "
-                          << (op->hasTrait<qt::Pointwise>() ? "pointwise op left over" : "tensor op left over")
-                          << " in scope '" << scopeOf(op) << "': expected compounds, linear ops and views";
+        op->emitOpError()
+            << "is left over in scope '" << scopeOf(op)
+            << "': expected compounds, linear ops, views and pointwise ops that a cluster can take (of f32 or bf16)";
         signalPassFailure();
       });
     });

@@ -25,7 +25,7 @@ struct VerifyFused : impl::VerifyFusedBase<VerifyFused> {
       for (Operation &op : function.getBody().front()) {
         if (isComputed(&op) || needsNoKernel(&op))
           continue;
-        op.emitOpError("expected compounds, linear ops and views alone, got an op that no kernel computes");
+        op.emitOpError("expected compounds, clusters, linear ops and views alone, got an op that no kernel computes");
         signalPassFailure();
       }
     }

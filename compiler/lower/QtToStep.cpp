@@ -99,7 +99,8 @@ private:
       Value workspace = instruction.hasWorkspace ? values.pop_back_val() : Value();
       if (workspace)
         effects.pop_back();
-      written = step::LaunchOp::create(builder_, loc, op.getKernel(), values, effects, params, workspace);
+      written =
+          step::LaunchOp::create(builder_, loc, op.getKernel(), values, effects, params, op.getExpression(), workspace);
       break;
     }
     case InstructionKind::Gemm: {

@@ -569,6 +569,7 @@ KernelCall callOf(const EntryPlan &plan, const PlannedInstruction &instruction) 
   call.kernel = op.getKernel();
   call.bucket = qt::bucketOf(op->getParentOfType<func::FuncOp>()).value_or(qrt::BucketShape());
   op.getKernelParams(call.params);
+  call.expression = op.getExpression();
   for (const PlannedAccess &access : ArrayRef(instruction.accesses).drop_back(instruction.hasWorkspace)) {
     qrt::ArgEffect effect = step::argEffect(access.effect);
     if (access.view)

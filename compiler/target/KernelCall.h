@@ -2,6 +2,7 @@
 #ifndef COMPILER_TARGET_KERNELCALL_H
 #define COMPILER_TARGET_KERNELCALL_H
 
+#include "runtime/kernels/Expression.h"
 #include "runtime/kernels/Kernel.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -19,6 +20,8 @@ struct KernelCall {
   llvm::SmallVector<qrt::ArgEffect> effects;
   llvm::SmallVector<qrt::ParamValue> params;
   qrt::BucketShape bucket;
+  /// Of a call of `pointwise`.
+  std::optional<qrt::Expression> expression;
 
   /// The next argument; `elements`: from an aligned address to its first.
   void addArgument(qrt::ArgEffect effect, const qrt::TensorShape &shape, int64_t elements) {

@@ -5,6 +5,7 @@
 #ifndef DIALECTS_QT_QT_H
 #define DIALECTS_QT_QT_H
 
+#include "runtime/kernels/Expression.h"
 #include "runtime/kernels/Kernel.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -43,6 +44,9 @@ constexpr llvm::StringLiteral kScopeAttr = "qt.scope";
 /// The name of the discardable unit attribute on an op, and on its instruction, that computes again what the forward
 /// pass computed. A note for readers, as the scope is: no pass decides by it.
 constexpr llvm::StringLiteral kRecomputedAttr = "qt.recomputed";
+/// The name of the discardable attribute on an op that promised compounds and became none of them, until the phase
+/// `formed` ends: a dictionary that says why not (a text), by the names of these compounds.
+constexpr llvm::StringLiteral kMissedAttr = "qt.missed";
 /// The names of the attributes on entry functions, their arguments and their results.
 constexpr llvm::StringLiteral kEntryAttr = "qt.entry";
 constexpr llvm::StringLiteral kArgumentAttr = "qt.argument";
@@ -68,6 +72,8 @@ namespace qt {
 template <typename Op> class InModel : public mlir::OpTrait::TraitBase<Op, InModel> {};
 template <typename Op> class Pointwise : public mlir::OpTrait::TraitBase<Op, Pointwise> {};
 template <typename Op> class MatrixProduct : public mlir::OpTrait::TraitBase<Op, MatrixProduct> {};
+
+class PointwiseOp; // qt.yield, of another family, ends its body
 
 } // namespace qt
 
@@ -104,6 +110,10 @@ struct KernelArgument {
   bool absent() const { return !read && !write; }
 };
 llvm::SmallVector<KernelArgument> kernelArguments(KernelBackedOpInterface op);
+
+/// The operation of an expression that a pointwise op is. Nothing for an op that no expression has; nor for a cast,
+/// which is none: what it gives is its operand.
+std::optional<qrt::ExpressionOp> expressionOp(mlir::Operation *op);
 
 /// The element type as the runtime names it; the type must be one a kernel can have.
 qrt::DType elementDType(mlir::Type elementType);

@@ -106,4 +106,37 @@ def Qt_LinearCrossEntropyOp : Qt_KernelOp<"linear_cross_entropy", "LinearCrossEn
   }];
 }
 
+def Qt_PointwiseOp : Qt_Op<"pointwise", [Pure, IsolatedFromAbove, SingleBlock, KernelBackedOpInterface, CostOpInterface]> {
+  let summary = "a cluster: each element of the results by one expression of the operands' elements";
+  let description = [{
+    What compounds leave of pointwise ops is gathered after autodiff, so that it is read and written once. The body sees one element of each operand
+    and yields one of each result; its ops are pointwise ones on tensors without dimensions. All results have one shape. Dimensions of an operand are
+    those of the results, from the last on; it is repeated along those that it lacks or has as 1.
+
+    ```mlir
+    %y = qt.pointwise %gate, %up : tensor<128x96xbf16>, tensor<128x96xbf16> -> tensor<128x96xbf16> {
+    ^bb0(%g: tensor<bf16>, %u: tensor<bf16>):
+      %0 = qt.scale %g by 1.702 : tensor<bf16>
+      %1 = qt.sigmoid %0 : tensor<bf16>
+      %2 = qt.mul %g, %1 : tensor<bf16>, tensor<bf16>
+      %3 = qt.mul %2, %u : tensor<bf16>, tensor<bf16>
+      qt.yield %3 : tensor<bf16>
+    }
+    ```
+    A kernel computes all of the body in f32 and rounds what it writes: casts in it round nothing.
+  }];
+  let arguments = (ins Variadic<Qt_Tensor>:$inputs);
+  let results = (outs Variadic<Qt_Tensor>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$inputs attr-dict `:` type($inputs) `->` type($outputs) $body";
+  let extraClassDeclaration = [{
+    ::qrt::Kernel getKernel() { return ::qrt::Kernel::Pointwise; }
+    void getKernelParams(::llvm::SmallVectorImpl<::qrt::ParamValue> &params) {}
+    std::optional<::qrt::Expression> getExpression();
+    double getFlops() { return ::qt::kernelFlops(getOperation()); }
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
 #endif // QT_COMPOUND_OPS_TD

@@ -39,6 +39,8 @@ def KernelBackedOpInterface : OpInterface<"KernelBackedOpInterface"> {
     InterfaceMethod<"The kernel.", "::qrt::Kernel", "getKernel", (ins)>,
     InterfaceMethod<"Appends its parameters, in the catalog's order.", "void", "getKernelParams",
       (ins "::llvm::SmallVectorImpl<::qrt::ParamValue> &":$params), "", "">,
+    InterfaceMethod<"What the kernel `pointwise` computes; of others nothing.", "::std::optional<::qrt::Expression>",
+      "getExpression", (ins), "", "return std::nullopt;">,
     InterfaceMethod<"The operand that a result overwrites (an inout argument), or nothing.",
       "::std::optional<unsigned>", "getTiedOperand", (ins "unsigned":$result), "", "return std::nullopt;">,
     InterfaceMethod<"The values that the Accumulate results are added to: none, or one each.",

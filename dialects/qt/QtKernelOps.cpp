@@ -46,14 +46,15 @@ namespace {
 /// Hands out the values of one side of an op (operands or results) group by group, in the order of its definition.
 class ValueGroups {
 public:
-  /// `segments` is the op's operandSegmentSizes or resultSegmentSizes, null if it has none: then at most one group is
-  /// absent, and `missing` says whether one is.
-  ValueGroups(ValueRange values, DenseI32ArrayAttr segments, bool missing)
-      : values_(values), segments_(segments), missing_(missing) {}
+  /// `segments` is the op's operandSegmentSizes or resultSegmentSizes, null if it has none: then `optional` of the
+  /// optional groups are there, the first ones.
+  ValueGroups(ValueRange values, DenseI32ArrayAttr segments, size_t optional)
+      : values_(values), segments_(segments), optional_(optional) {}
 
   /// The next group's value; null if the group is empty.
   Value next(bool optional) {
-    bool present = segments_ ? segments_[group_++] > 0 : !(optional && missing_);
+    bool present = segments_ ? segments_[group_++] > 0 : !optional || optional_ > 0;
+    optional_ -= !segments_ && optional && present;
     return present ? values_[position_++] : Value();
   }
   /// All that is left but the last `reserved`.
@@ -62,7 +63,7 @@ public:
 private:
   ValueRange values_;
   DenseI32ArrayAttr segments_;
-  bool missing_;
+  size_t optional_;
   size_t group_ = 0, position_ = 0;
 };
 } // namespace
@@ -70,22 +71,18 @@ private:
 SmallVector<KernelArgument> kernelArguments(KernelBackedOpInterface op) {
   using qrt::ArgEffect;
   const qrt::KernelInfo &info = qrt::kernelInfo(op.getKernel());
-  size_t operandArgs = 0, resultArgs = 0;
-  bool variadic = false;
+  size_t requiredOperands = 0, requiredResults = 0;
   for (const qrt::ArgInfo &arg : info.args) {
-    bool inOut = arg.effect == ArgEffect::InOut || arg.effect == ArgEffect::InOutOptional;
-    bool read = qrt::isRead(arg.effect) && arg.effect != ArgEffect::ReadVariadic;
-    operandArgs += read || inOut;
-    resultArgs +=
-        inOut || arg.effect == ArgEffect::Write || arg.effect == ArgEffect::WriteOptional || isAccumulate(arg.effect);
-    variadic |= arg.effect == ArgEffect::ReadVariadic;
+    if (isOptional(arg.effect) || arg.effect == ArgEffect::ReadVariadic)
+      continue;
+    requiredOperands += qrt::isRead(arg.effect) || arg.effect == ArgEffect::InOut;
+    requiredResults += !qrt::isRead(arg.effect);
   }
   OperandRange into = op.getAccumulated();
-  size_t plainOperands = op->getNumOperands() - into.size();
   ValueGroups operands(op->getOperands(), op->getAttrOfType<DenseI32ArrayAttr>("operandSegmentSizes"),
-                       !variadic && plainOperands < operandArgs);
+                       op->getNumOperands() - into.size() - requiredOperands);
   ValueGroups results(op->getResults(), op->getAttrOfType<DenseI32ArrayAttr>("resultSegmentSizes"),
-                      op->getNumResults() < resultArgs);
+                      op->getNumResults() - requiredResults);
 
   SmallVector<KernelArgument> arguments;
   size_t accumulated = 0;
@@ -148,7 +145,8 @@ double kernelFlops(Operation *op) {
       bucket = {segments.getTokens(), segments.getDocuments(), segments.getLongest(), segments.getTrained()};
   SmallVector<qrt::ParamValue> params;
   kernelOp.getKernelParams(params);
-  return qrt::kernelFlops(kernelOp.getKernel(), shapes, params, bucket);
+  std::optional<qrt::Expression> expression = kernelOp.getExpression();
+  return qrt::kernelFlops(kernelOp.getKernel(), shapes, params, bucket, expression ? &*expression : nullptr);
 }
 
 } // namespace qt

@@ -178,10 +178,15 @@ def Qt_ScanOp : Qt_Op<"scan", [SingleBlock, Qt_InModel, RecursiveMemoryEffects]>
   let hasRegionVerifier = 1;
 }
 
-def Qt_YieldOp : Qt_Op<"yield", [Pure, Qt_InModel, Terminator, HasParent<"ScanOp">]> {
-  let summary = "ends the body of a scan: the next state, then a slice of each result";
-  let arguments = (ins Qt_Tensor:$state, Variadic<Qt_Tensor>:$outputs);
-  let assemblyFormat = "$state (`,` $outputs^)? attr-dict `:` type(operands)";
+def Qt_YieldOp : Qt_Op<"yield", [Pure, Qt_InModel, Terminator, ParentOneOf<["ScanOp", "PointwiseOp"]>]> {
+  let summary = "ends a body: of a scan with the next state, then a slice of each result; of a cluster with an element of each result";
+  let arguments = (ins Variadic<Qt_Tensor>:$values);
+  let assemblyFormat = "$values attr-dict `:` type($values)";
+  let extraClassDeclaration = [{
+    // Of a scan.
+    ::mlir::Value getState() { return getValues().front(); }
+    ::mlir::OperandRange getOutputs() { return getValues().drop_front(); }
+  }];
 }
 
 def Qt_BarrierOp : Qt_Op<"barrier", [Pure, ViewOpInterface, AllTypesMatch<["x", "result"]>]> {

@@ -61,6 +61,14 @@ llvm::LogicalResult kernelFromAttr(qrt::Kernel &kernel, mlir::Attribute attr,
                                    llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 llvm::LogicalResult readKernel(mlir::DialectBytecodeReader &reader, qrt::Kernel &kernel);
 
+/// An expression as an attribute: numbers, as its tables have them.
+mlir::Attribute expressionToAttr(mlir::MLIRContext *context, const qrt::Expression &expression);
+llvm::LogicalResult expressionFromAttr(qrt::Expression &expression, mlir::Attribute attr,
+                                       llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+void writeExpression(mlir::DialectBytecodeWriter &writer, const qrt::Expression &expression);
+llvm::LogicalResult readExpression(mlir::DialectBytecodeReader &reader, qrt::Expression &expression);
+llvm::hash_code hashExpression(const qrt::Expression &expression);
+
 } // namespace step
 
 #include "dialects/step/StepInterfaces.h.inc"

@@ -107,6 +107,63 @@ LogicalResult readKernel(DialectBytecodeReader &reader, qrt::Kernel &kernel) {
 }
 
 //===----------------------------------------------------------------------===//
+// Expressions as properties
+//===----------------------------------------------------------------------===//
+
+/// The number of steps, four numbers for each (operation, a, b, the bits of the constant), then the results.
+static SmallVector<int64_t> numbersOf(const qrt::Expression &expression) {
+  SmallVector<int64_t> numbers{static_cast<int64_t>(expression.steps.size())};
+  for (const qrt::ExpressionStep &step : expression.steps)
+    numbers.append({static_cast<int64_t>(step.op), step.a, step.b, llvm::bit_cast<int64_t>(step.constant)});
+  numbers.append(expression.results.begin(), expression.results.end());
+  return numbers;
+}
+
+/// What the numbers mean; whether that is an expression, the verifier of the op asks.
+static LogicalResult expressionOf(ArrayRef<int64_t> numbers, qrt::Expression &expression,
+                                  function_ref<InFlightDiagnostic()> emitError) {
+  int64_t steps = numbers.empty() ? -1 : numbers.front();
+  bool fits = steps >= 0 && steps <= qrt::kMaxExpressionSteps && steps * 4 < static_cast<int64_t>(numbers.size());
+  if (!fits) {
+    if (emitError)
+      emitError() << "expected the numbers of an expression, got " << numbers.size();
+    return failure();
+  }
+  expression = {};
+  for (ArrayRef<int64_t> step = numbers.drop_front(); steps > 0; --steps, step = step.drop_front(4))
+    expression.steps.push_back({static_cast<qrt::ExpressionOp>(step[0]), static_cast<uint16_t>(step[1]),
+                                static_cast<uint16_t>(step[2]), llvm::bit_cast<double>(step[3])});
+  for (int64_t result : numbers.drop_front(1 + 4 * numbers.front()))
+    expression.results.push_back(static_cast<uint16_t>(result));
+  return success();
+}
+
+Attribute expressionToAttr(MLIRContext *context, const qrt::Expression &expression) {
+  return DenseI64ArrayAttr::get(context, numbersOf(expression));
+}
+
+LogicalResult expressionFromAttr(qrt::Expression &expression, Attribute attr,
+                                 function_ref<InFlightDiagnostic()> emitError) {
+  auto numbers = dyn_cast_or_null<DenseI64ArrayAttr>(attr);
+  return expressionOf(numbers ? numbers.asArrayRef() : ArrayRef<int64_t>(), expression, emitError);
+}
+
+void writeExpression(DialectBytecodeWriter &writer, const qrt::Expression &expression) {
+  writer.writeSignedVarInts(ArrayRef<int64_t>(numbersOf(expression)));
+}
+
+LogicalResult readExpression(DialectBytecodeReader &reader, qrt::Expression &expression) {
+  SmallVector<int64_t> numbers;
+  if (failed(reader.readSignedVarInts(numbers)))
+    return failure();
+  return expressionOf(numbers, expression, [&] { return reader.emitError(); });
+}
+
+llvm::hash_code hashExpression(const qrt::Expression &expression) {
+  return llvm::hash_combine_range(numbersOf(expression));
+}
+
+//===----------------------------------------------------------------------===//
 // Buffers
 //===----------------------------------------------------------------------===//
 
@@ -133,7 +190,8 @@ int64_t TransientOp::getByteOffset() { return getOffset(); }
 //===----------------------------------------------------------------------===//
 
 void LaunchOp::build(OpBuilder &builder, OperationState &state, qrt::Kernel kernel, ValueRange arguments,
-                     ArrayRef<Effect> effects, ArrayRef<qrt::ParamValue> params, Value workspace) {
+                     ArrayRef<Effect> effects, ArrayRef<qrt::ParamValue> params,
+                     std::optional<qrt::Expression> expression, Value workspace) {
   state.addOperands(arguments);
   if (workspace)
     state.addOperands(workspace);
@@ -144,6 +202,7 @@ void LaunchOp::build(OpBuilder &builder, OperationState &state, qrt::Kernel kern
       llvm::map_to_vector(effects, [](Effect effect) { return static_cast<int32_t>(effect); }));
   properties.params =
       builder.getDenseI64ArrayAttr(llvm::map_to_vector(params, [](qrt::ParamValue value) { return value.i; }));
+  properties.expression = expression.value_or(qrt::Expression());
 }
 
 SmallVector<Value> LaunchOp::getCallArguments() {

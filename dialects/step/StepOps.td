@@ -28,6 +28,20 @@ def Step_KernelProp : Property<"::qrt::Kernel", "a kernel of the catalog"> {
   }];
 }
 
+// The expression of a call of `pointwise`; of other calls it has no results.
+def Step_ExpressionProp : Property<"::qrt::Expression", "what a call of pointwise computes"> {
+  let interfaceType = "const ::qrt::Expression &";
+  let defaultValue = "::qrt::Expression()";
+  let hashProperty = "::step::hashExpression($_storage)";
+  let convertToAttribute = "return ::step::expressionToAttr($_ctxt, $_storage);";
+  let convertFromAttribute = "return ::step::expressionFromAttr($_storage, $_attr, $_diag);";
+  let writeToMlirBytecode = "::step::writeExpression($_writer, $_storage);";
+  let readFromMlirBytecode = [{
+    if (::mlir::failed(::step::readExpression($_reader, $_storage)))
+      return ::mlir::failure();
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // The layout
 //===----------------------------------------------------------------------===//
@@ -140,15 +154,27 @@ def Step_LaunchOp : Step_Instruction<"launch", [AttrSizedOperandSegments]> {
         : memref<128x64xf32>, memref<64xf32>, memref<128x64xf32>
     ```
     `argument_effects` has an entry for each argument of the call, present or not. Parameters are 64 bits each: integers, or the bits of a double.
-    A `workspace` is memory of this call alone, as much as the target's kernel asks for.
+    A `workspace` is memory of this call alone, as much as the target's kernel asks for. A call of `pointwise` has an expression: its steps, by the
+    number of the value that each gives (the inputs, which come last among the arguments, are the first values), and the values that are written.
+
+    ```mlir
+    step.launch pointwise(write %y, none, none, none, read %gate, read %up) expression [2: silu(0), 3: mul(2, 1), 4: scale(3, 5.000000e-01)] results [4]
+        : memref<128x96xf32>, memref<128x96xf32>, memref<128x96xf32>
+    ```
   }];
   let arguments = (ins Step_KernelProp:$kernel, Variadic<Step_MemRef>:$arguments, Optional<Step_MemRef>:$workspace,
-                       DenseI32ArrayAttr:$argument_effects, DenseI64ArrayAttr:$params);
+                       DenseI32ArrayAttr:$argument_effects, DenseI64ArrayAttr:$params, Step_ExpressionProp:$expression);
   let hasCustomAssemblyFormat = 1;
   let builders = [OpBuilder<(ins "::qrt::Kernel":$kernel, "::mlir::ValueRange":$arguments, "::llvm::ArrayRef<::step::Effect>":$effects,
-                                 "::llvm::ArrayRef<::qrt::ParamValue>":$params, "::mlir::Value":$workspace)>];
+                                 "::llvm::ArrayRef<::qrt::ParamValue>":$params, "::std::optional<::qrt::Expression>":$expression,
+                                 "::mlir::Value":$workspace)>];
   let extraClassDeclaration = [{
     ::step::Effect getEffect(size_t argument) { return static_cast<::step::Effect>(getArgumentEffects()[argument]); }
+    /// Null where the call has none.
+    const ::qrt::Expression *getExpressionOrNull() {
+      const ::qrt::Expression &expression = getProperties().expression;
+      return expression.results.empty() ? nullptr : &expression;
+    }
     /// The arguments of the call in the catalog's order: null for an absent one.
     ::llvm::SmallVector<::mlir::Value> getCallArguments();
   }];

@@ -70,7 +70,8 @@ ParseResult parseWriteOrInOut(OpAsmParser &parser, UnitAttr &inOut) {
 void printWriteOrInOut(OpAsmPrinter &printer, Operation *, UnitAttr inOut) { printer << (inOut ? "inout" : "write"); }
 
 //===----------------------------------------------------------------------===//
-// step.launch kernel(effect %argument, none, ...) params(name = value, ..., [more]) workspace %w : types
+// step.launch kernel(effect %argument, none, ...) params(name = value, ..., [more])
+//     expression [number: operation(operand, operand), ...] results [number, ...] workspace %w : types
 //===----------------------------------------------------------------------===//
 
 static ParseResult parseParams(OpAsmParser &parser, const qrt::KernelInfo &info, SmallVectorImpl<int64_t> &params) {
@@ -105,6 +106,68 @@ static ParseResult parseParams(OpAsmParser &parser, const qrt::KernelInfo &info,
   return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseParam);
 }
 
+/// A number of a value of an expression.
+static ParseResult parseNumber(OpAsmParser &parser, uint16_t &number) { return parser.parseInteger(number); }
+
+/// One step, whose value has the number `expected` or, if that is not known yet, any.
+static ParseResult parseStep(OpAsmParser &parser, std::optional<int64_t> &expected, qrt::ExpressionStep &step) {
+  SMLoc loc = parser.getCurrentLocation();
+  int64_t number;
+  StringRef name;
+  if (parser.parseInteger(number) || parser.parseColon())
+    return failure();
+  if (expected && number != *expected)
+    return parser.emitError(loc) << "expected value " << *expected << ", got " << number;
+  expected = number + 1;
+  loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&name) || parser.parseLParen() || parseNumber(parser, step.a))
+    return failure();
+  std::optional<qrt::ExpressionOp> op = qrt::expressionOpByName({name.data(), name.size()});
+  if (!op)
+    return parser.emitError(loc) << "expected an operation of an expression, got '" << name << "'";
+  step.op = *op;
+  const qrt::ExpressionOpInfo &info = qrt::expressionOpInfo(*op);
+  if (info.operands == 2 && (parser.parseComma() || parseNumber(parser, step.b)))
+    return failure();
+  if (info.hasConstant) {
+    APFloat constant(0.0);
+    if (parser.parseComma() || parser.parseFloat(APFloat::IEEEdouble(), constant))
+      return failure();
+    step.constant = constant.convertToDouble();
+  }
+  return parser.parseRParen();
+}
+
+static ParseResult parseExpression(OpAsmParser &parser, qrt::Expression &expression) {
+  if (failed(parser.parseOptionalKeyword("expression")))
+    return success();
+  std::optional<int64_t> number;
+  return failure(
+      parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square,
+                                     [&] { return parseStep(parser, number, expression.steps.emplace_back()); }) ||
+      parser.parseKeyword("results") || parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, [&] {
+        return parseNumber(parser, expression.results.emplace_back());
+      }));
+}
+
+static void printExpression(OpAsmPrinter &printer, const qrt::Expression &expression, int64_t number) {
+  printer << " expression [";
+  llvm::interleaveComma(expression.steps, printer, [&](const qrt::ExpressionStep &step) {
+    const qrt::ExpressionOpInfo &info = qrt::expressionOpInfo(step.op);
+    printer << number++ << ": " << StringRef(info.name) << "(" << step.a;
+    if (info.operands == 2)
+      printer << ", " << step.b;
+    if (info.hasConstant) {
+      printer << ", ";
+      printer.printFloat(APFloat(step.constant));
+    }
+    printer << ")";
+  });
+  printer << "] results [";
+  llvm::interleaveComma(expression.results, printer);
+  printer << "]";
+}
+
 ParseResult LaunchOp::parse(OpAsmParser &parser, OperationState &result) {
   SMLoc loc = parser.getCurrentLocation();
   StringRef name;
@@ -128,10 +191,11 @@ ParseResult LaunchOp::parse(OpAsmParser &parser, OperationState &result) {
     return *effect == Effect::Absent ? ParseResult::success() : parser.parseOperand(arguments.emplace_back());
   };
   SmallVector<int64_t> params;
+  qrt::Expression expression;
   SmallVector<Type> types;
   SMLoc argumentsLoc = parser.getCurrentLocation();
   if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseArgument) ||
-      parseParams(parser, qrt::kernelInfo(*kernel), params))
+      parseParams(parser, qrt::kernelInfo(*kernel), params) || parseExpression(parser, expression))
     return failure();
   size_t present = arguments.size();
   if (succeeded(parser.parseOptionalKeyword("workspace")) && parser.parseOperand(arguments.emplace_back()))
@@ -144,6 +208,7 @@ ParseResult LaunchOp::parse(OpAsmParser &parser, OperationState &result) {
   properties.operandSegmentSizes = {static_cast<int32_t>(present), static_cast<int32_t>(arguments.size() - present)};
   properties.argument_effects = parser.getBuilder().getDenseI32ArrayAttr(effects);
   properties.params = parser.getBuilder().getDenseI64ArrayAttr(params);
+  properties.expression = std::move(expression);
   return success();
 }
 
@@ -176,6 +241,9 @@ void LaunchOp::print(OpAsmPrinter &printer) {
     }
     printer << ")";
   }
+  if (const qrt::Expression *expression = getExpressionOrNull())
+    printExpression(printer, *expression,
+                    static_cast<int64_t>(getArgumentEffects().size()) - qrt::kMaxExpressionResults);
   if (Value workspace = getWorkspace())
     printer << " workspace " << workspace;
   printer.printOptionalAttrDict((*this)->getDiscardableAttrDictionary().getValue());

@@ -271,7 +271,7 @@ LogicalResult LaunchOp::verify() {
   if (ArrayRef<int64_t> extents = cast<EntryOp>((*this)->getParentOp()).getBucket(); extents.size() == 4)
     bucket = {extents[0], extents[1], extents[2], extents[3]};
   // The catalog says what a kernel takes; the runtime asks it the same question when it loads a program.
-  qrt::Status status = qrt::checkCall(getKernel(), shapes, effects, params, bucket);
+  qrt::Status status = qrt::checkCall(getKernel(), shapes, effects, params, bucket, getExpressionOrNull());
   if (!status.ok())
     return emitOpError() << "kernel " << name << ": " << status.message();
   return success();

@@ -16,10 +16,10 @@ static double pickedBytes(const TensorShape &table, const TensorShape &indices) 
 }
 
 Cost launchCost(Kernel kernel, ArgShapes args, std::span<const ArgEffect> effects, std::span<const ParamValue> params,
-                const BucketShape &bucket) {
+                const BucketShape &bucket, const Expression *expression) {
   // By the catalog: (docs, ids, weight, out) and (docs, ids, order, dout, dweight).
   constexpr size_t kIds = 1, kEmbeddingWeight = 2, kEmbeddingGradient = 4;
-  Cost cost{kernelFlops(kernel, args, params, bucket), 0};
+  Cost cost{kernelFlops(kernel, args, params, bucket, expression), 0};
   for (size_t i = 0; i < args.size(); ++i) {
     if (!args[i])
       continue;

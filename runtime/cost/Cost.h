@@ -21,7 +21,7 @@ struct Cost {
 /// Of a call of the catalog: flops by its formula, which takes every document to be as long as the bucket's longest.
 /// `effects`: Read, Write or InOut of each argument.
 Cost launchCost(Kernel kernel, ArgShapes args, std::span<const ArgEffect> effects, std::span<const ParamValue> params,
-                const BucketShape &bucket);
+                const BucketShape &bucket, const Expression *expression = nullptr);
 
 /// Of c = op(a) op(b), or c += op(a) op(b).
 Cost productCost(const TensorShape &a, const TensorShape &b, const TensorShape &c, bool transposeA, bool accumulate);

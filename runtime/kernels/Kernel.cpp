@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/kernels/Kernel.h"
 
+#include "runtime/kernels/Expression.h"
+
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -42,6 +44,7 @@ struct FlopsContext {
   ArgShapes args;
   std::span<const ParamValue> params;
   const BucketShape &bucket;
+  const Expression *expression;
 
   const TensorShape *find(std::string_view name) const {
     for (size_t i = 0; i < info.args.size(); ++i)
@@ -58,6 +61,7 @@ struct FlopsContext {
     const TensorShape *shape = find(name);
     return shape && axis < shape->rank ? static_cast<double>(shape->dims[axis]) : 0;
   }
+  double operations() const { return expression ? expressionFlops(*expression) : 0; }
 };
 
 } // namespace
@@ -92,10 +96,12 @@ bool isDense(const TensorShape &shape) {
   return true;
 }
 
-double kernelFlops(Kernel kernel, ArgShapes args, std::span<const ParamValue> params, const BucketShape &bucket) {
-  [[maybe_unused]] FlopsContext context{kernelInfo(kernel), args, params, bucket};
+double kernelFlops(Kernel kernel, ArgShapes args, std::span<const ParamValue> params, const BucketShape &bucket,
+                   const Expression *expression) {
+  [[maybe_unused]] FlopsContext context{kernelInfo(kernel), args, params, bucket, expression};
 #define elements(name) context.elements(#name)
 #define dim(name, axis) context.dim(#name, axis)
+#define operations() context.operations()
   switch (kernel) {
 #define QRT_KERNEL(Name, text) case Kernel::Name:
 #define QRT_FLOPS(expression) return static_cast<double>(expression);
@@ -103,6 +109,7 @@ double kernelFlops(Kernel kernel, ArgShapes args, std::span<const ParamValue> pa
   }
 #undef elements
 #undef dim
+#undef operations
   return 0;
 }
 

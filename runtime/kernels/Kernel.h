@@ -15,6 +15,8 @@
 
 namespace qrt {
 
+struct Expression;
+
 enum class Kernel : uint16_t {
 #define QRT_KERNEL(Name, text) Name,
 #include "runtime/kernels/catalog.def"
@@ -132,8 +134,9 @@ union ParamValue {
 /// The arguments of a call by shape; an absent optional argument is nullopt. Variadic arguments follow one another.
 using ArgShapes = std::span<const std::optional<TensorShape>>;
 
-/// Floating-point operations of one call, by the catalog's formula.
-double kernelFlops(Kernel kernel, ArgShapes args, std::span<const ParamValue> params, const BucketShape &bucket);
+/// Floating-point operations of one call, by the catalog's formula; `expression` is that of a call of `pointwise`.
+double kernelFlops(Kernel kernel, ArgShapes args, std::span<const ParamValue> params, const BucketShape &bucket,
+                   const Expression *expression = nullptr);
 
 /// Bytes of workspace that a call takes on the CPU: memory of the program, without meaning before and after the call.
 /// (What the CPU's kernels need for each thread is theirs: a program does not know the threads.)

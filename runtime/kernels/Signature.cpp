@@ -2,6 +2,7 @@
 #include "runtime/kernels/Signature.h"
 
 #include "runtime/base/SegmentTable.h"
+#include "runtime/kernels/Expression.h"
 
 #include <algorithm>
 #include <array>
@@ -34,8 +35,9 @@ IndexKind indexKindNamed(std::string_view name) {
 class CallChecker {
 public:
   CallChecker(Kernel kernel, ArgShapes args, std::span<const ArgEffect> effects, std::span<const ParamValue> params,
-              const BucketShape &bucket)
-      : kernel_(kernel), info_(kernelInfo(kernel)), args_(args), effects_(effects), params_(params), bucket_(bucket) {}
+              const BucketShape &bucket, const Expression *expression)
+      : kernel_(kernel), info_(kernelInfo(kernel)), args_(args), effects_(effects), params_(params), bucket_(bucket),
+        expression_(expression) {}
 
   Status run() {
     QRT_RETURN_IF_ERROR(checkCounts());
@@ -249,7 +251,11 @@ private:
       if (dim("R") != 0 && dim("R") != bucket_.trained)
         return fail("expected R, the trained rows of the bucket, to be {}, got {}", bucket_.trained, dim("R"));
     }
+    if (expression_ && kernel_ != Kernel::Pointwise)
+      return fail("only calls of pointwise have an expression");
     switch (kernel_) {
+    case Kernel::Pointwise:
+      return checkPointwise();
     case Kernel::GatedDeltaInputs:
     case Kernel::GatedDeltaInputsGrad: {
       QRT_RETURN_IF_ERROR(expectMultiple("W", "K"));
@@ -293,6 +299,27 @@ private:
     }
   }
 
+  Status checkPointwise() {
+    constexpr size_t kResults = kMaxExpressionResults;
+    if (!expression_)
+      return fail("expected an expression, got none");
+    int64_t results = 0;
+    for (size_t i = 0; i < kResults; ++i)
+      if (args_[i] && static_cast<int64_t>(i) != results++)
+        return fail("argument '{}': expected results from the first on, got one after an absent one", arg(i).name);
+    const TensorShape &shape = *args_[0];
+    for (size_t i = kResults; i < args_.size(); ++i) {
+      const TensorShape &input = *args_[i];
+      bool fits = input.rank <= shape.rank;
+      for (int axis = 0; fits && axis < input.rank; ++axis)
+        fits = input.dims[axis] == 1 || input.dims[axis] == shape.dims[axis + shape.rank - input.rank];
+      if (!fits)
+        return fail("argument 'inputs': expected the last dimensions of {}, or 1 in their place, got {}",
+                    printShape(shape), printShape(input));
+    }
+    return checkExpression(*expression_, static_cast<int64_t>(args_.size() - kResults), results);
+  }
+
   Status checkAdamW() {
     const TensorShape &weight = *find("weight");
     if (find("master") && weight.dtype != DType::BF16)
@@ -322,6 +349,7 @@ private:
   std::span<const ArgEffect> effects_;
   std::span<const ParamValue> params_;
   const BucketShape &bucket_;
+  const Expression *expression_;
   std::optional<DType> md_;
   std::array<Binding, 8> bindings_;
   int numBindings_ = 0;
@@ -330,9 +358,9 @@ private:
 } // namespace
 
 Status checkCall(Kernel kernel, ArgShapes args, std::span<const ArgEffect> effects, std::span<const ParamValue> params,
-                 const BucketShape &bucket) {
+                 const BucketShape &bucket, const Expression *expression) {
   assert(args.size() == effects.size() && "an effect for each argument");
-  return CallChecker(kernel, args, effects, params, bucket).run();
+  return CallChecker(kernel, args, effects, params, bucket, expression).run();
 }
 
 IndexKind indexKind(const ArgInfo &arg, DType dtype) {

@@ -10,11 +10,12 @@
 namespace qrt {
 
 /// Checks a call against the catalog: the number of arguments, their presence, effects, element types and extents, and
-/// the parameters. Dimensions are at least 1, the last stride is 1 (as a Program guarantees of its slices). `effects`
-/// has an element for each argument: Read, Write or InOut. After success a kernel may trust every extent, however the
-/// call came about. InvalidData naming the argument, what was expected and what came.
+/// the parameters; of a call of `pointwise` its expression too, which no other call has. Dimensions are at least 1, the
+/// last stride is 1 (as a Program guarantees of its slices). `effects` has an element for each argument: Read, Write or
+/// InOut. After success a kernel may trust every extent, however the call came about. InvalidData naming the argument,
+/// what was expected and what came.
 Status checkCall(Kernel kernel, ArgShapes args, std::span<const ArgEffect> effects, std::span<const ParamValue> params,
-                 const BucketShape &bucket);
+                 const BucketShape &bucket, const Expression *expression = nullptr);
 
 /// What the elements of an argument of this type are followed to.
 IndexKind indexKind(const ArgInfo &arg, DType dtype);

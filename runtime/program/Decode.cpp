@@ -49,9 +49,18 @@ QRT_SAME(InitKind, Zeros);
 QRT_SAME(InitKind, Ones);
 QRT_SAME(InitKind, Normal);
 QRT_SAME(InitKind, LogUniform);
+QRT_SAME(ExpressionOp, Add);
+QRT_SAME(ExpressionOp, Sub);
+QRT_SAME(ExpressionOp, Mul);
+QRT_SAME(ExpressionOp, Scale);
+QRT_SAME(ExpressionOp, Neg);
+QRT_SAME(ExpressionOp, Exp);
+QRT_SAME(ExpressionOp, Sigmoid);
+QRT_SAME(ExpressionOp, Silu);
+QRT_SAME(ExpressionOp, Softplus);
 #undef QRT_SAME
 static_assert(kNumSpaces == fb::Space_MAX + 1 && kNumArgumentRoles == fb::ArgumentRole_MAX + 1 &&
-              kNumResultRoles == fb::ResultRole_MAX + 1);
+              kNumResultRoles == fb::ResultRole_MAX + 1 && kNumExpressionOps == fb::ExpressionOp_MAX + 1);
 
 /// No space is larger: offsets, ends and their sums stay far from overflow.
 constexpr int64_t kMaxSpaceBytes = int64_t{1} << 60;
@@ -401,6 +410,21 @@ private:
     return Status();
   }
 
+  /// What an expression may be is checked with the call it belongs to (checkCall); here, that it is of a small size.
+  Status decodeExpression(const fb::Expression &given, Expression &expression, const std::string &where) {
+    if (given.steps()->size() > kMaxExpressionSteps || given.results()->size() > kMaxExpressionResults)
+      return fail("{}: expected an expression of at most {} steps and {} results, got {} and {}", where,
+                  kMaxExpressionSteps, kMaxExpressionResults, given.steps()->size(), given.results()->size());
+    // Shared as arguments may be; a step takes 16 bytes here.
+    numbersLeft_ -= 2 * int64_t{given.steps()->size()} + given.results()->size();
+    if (numbersLeft_ < 0)
+      return fail("{}: the file is too small for its expressions", where);
+    for (const fb::ExpressionStep *step : *given.steps())
+      expression.steps.push_back({static_cast<ExpressionOp>(step->op()), step->a(), step->b(), step->constant()});
+    expression.results.assign(given.results()->begin(), given.results()->end());
+    return Status();
+  }
+
   Status decodeInstruction(const fb::Instruction &given, Instruction &instruction, size_t index, const Entry &entry) {
     std::string where = fmt::format("entry {}: instruction {}", entry.name(), index);
     if (given.scope() >= file_.strings()->size())
@@ -438,6 +462,8 @@ private:
       launch.workspace = work.workspace();
       if (launch.workspace != -1)
         QRT_RETURN_IF_ERROR(checkSlice(launch.workspace, entry, where));
+      if (work.expression())
+        QRT_RETURN_IF_ERROR(decodeExpression(*work.expression(), launch.expression.emplace(), where));
       instruction.work = std::move(launch);
       return Status();
     }

@@ -20,7 +20,8 @@ Cost instructionCost(const Entry &entry, const Instruction &instruction, int64_t
   if (const Launch *launch = std::get_if<Launch>(&instruction.work)) {
     BucketShape bucket = entry.bucket;
     bucket.longest = longest;
-    return launchCost(launch->kernel, shapesOf(entry, *launch), launch->effects, launch->params, bucket);
+    return launchCost(launch->kernel, shapesOf(entry, *launch), launch->effects, launch->params, bucket,
+                      launch->expressionOrNull());
   }
   if (const Gemm *gemm = std::get_if<Gemm>(&instruction.work))
     return productCost(shapeOf(entry, gemm->a), shapeOf(entry, gemm->b), shapeOf(entry, gemm->c), gemm->transposeA,

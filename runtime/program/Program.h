@@ -5,6 +5,7 @@
 #define RUNTIME_PROGRAM_PROGRAM_H
 
 #include "runtime/base/File.h"
+#include "runtime/kernels/Expression.h"
 #include "runtime/kernels/Kernel.h"
 #include "runtime/schema/Version.h"
 
@@ -59,6 +60,11 @@ struct Launch {
   std::vector<ParamValue> params;
   /// Memory of this call alone, f32 [n] in Transient; -1: none.
   int32_t workspace = -1;
+  /// Of a call of `pointwise`.
+  std::optional<Expression> expression = std::nullopt;
+
+  /// Null where it has none.
+  const Expression *expressionOrNull() const { return expression ? &*expression : nullptr; }
 };
 
 /// c = op(a) op(b), or c += op(a) op(b); op transposes where asked.

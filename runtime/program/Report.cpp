@@ -110,6 +110,13 @@ private:
          printShape(slice.shape), strides);
   }
 
+  /// Values are numbered through the inputs and the steps.
+  void expression(const Expression &expression, int64_t inputs) {
+    for (size_t i = 0; i < expression.steps.size(); ++i)
+      line("           value   {}", printStep(expression, i, inputs));
+    line("           results {}", fmt::join(expression.results, ", "));
+  }
+
   void operands(const Entry &entry, const Instruction &instruction) {
     if (const Launch *launch = std::get_if<Launch>(&instruction.work)) {
       const KernelInfo &info = kernelInfo(launch->kernel);
@@ -123,6 +130,8 @@ private:
         else
           line("           with    {} = {}", isNamed ? info.params[i].name : "...", launch->params[i].i);
       }
+      if (launch->expression)
+        expression(*launch->expression, static_cast<int64_t>(launch->slices.size()) - kMaxExpressionResults);
     } else if (const Gemm *gemm = std::get_if<Gemm>(&instruction.work)) {
       operand(entry, gemm->transposeA ? "a transposed" : "a", ArgEffect::Read, gemm->a);
       operand(entry, gemm->transposeB ? "b transposed" : "b", ArgEffect::Read, gemm->b);

@@ -488,7 +488,8 @@ private:
       if (index >= 0)
         accesses_.push_back({index, launch.effects[i], info.arg(i).name});
     }
-    QRT_RETURN_IF_ERROR(checkCall(launch.kernel, shapes_, launch.effects, launch.params, entry_.bucket));
+    QRT_RETURN_IF_ERROR(
+        checkCall(launch.kernel, shapes_, launch.effects, launch.params, entry_.bucket, launch.expressionOrNull()));
     for (size_t i = 0; i < launch.slices.size(); ++i)
       if (launch.slices[i] >= 0)
         QRT_RETURN_IF_ERROR(verifyIndices(launch, i, info.arg(i)));

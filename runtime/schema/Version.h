@@ -12,7 +12,7 @@ namespace qrt {
 struct ProgramVersion {
   uint32_t major, minor;
 };
-constexpr ProgramVersion kProgramVersion{2, 1};
+constexpr ProgramVersion kProgramVersion{2, 2};
 
 } // namespace qrt
 

@@ -147,7 +147,9 @@ std::vector<HostTensor> runOnDevice(const KernelCall &call) {
       call.args, effects,
       [&](std::span<const Tensor> tensors, KernelPlan &plan) {
         DeviceLimits limits = compileOnly() ? DeviceLimits{} : gpu().limits();
-        return planKernel({call.kernel, tensors, effects, call.params, call.bucket, limits}, plan);
+        return planKernel({call.kernel, tensors, effects, call.params, call.bucket, limits,
+                           call.expression ? &*call.expression : nullptr},
+                          plan);
       },
       kernelInfo(call.kernel).name);
 }

@@ -224,6 +224,43 @@ template <typename Scalar> static LogicalResult evaluate(LinearCrossEntropyOp op
   return success();
 }
 
+/// The element of an operand that gives element `index` of results of `shape`: the operand is repeated along dimensions
+/// that it lacks or has as 1.
+static int64_t repeatedIndex(ArrayRef<int64_t> operand, ArrayRef<int64_t> shape, int64_t index) {
+  int64_t place = 0, stride = 1;
+  for (int64_t extent : llvm::reverse(shape)) {
+    if (operand.empty())
+      break;
+    place += operand.back() == 1 ? 0 : index % extent * stride;
+    stride *= operand.back();
+    operand = operand.drop_back();
+    index /= extent;
+  }
+  return place;
+}
+
+template <typename Scalar> static LogicalResult evaluate(PointwiseOp op, Frame<Scalar> &frame) {
+  Block &body = op.getBody().front();
+  auto yield = cast<YieldOp>(body.getTerminator());
+  Shape shape = frame.extents(op.getOutputs().front().getType());
+  std::vector<Tensor<Scalar>> outputs(op.getNumResults(), Tensor<Scalar>(shape));
+  for (int64_t i = 0; i < outputs.front().size(); ++i) {
+    ValueMap<Scalar> values;
+    Frame<Scalar> inner(values, frame);
+    for (auto [argument, input] : llvm::zip_equal(body.getArguments(), op.getInputs())) {
+      const Tensor<Scalar> &tensor = frame.tensor(input);
+      inner.set(argument, Tensor<Scalar>::scalar(tensor[repeatedIndex(tensor.shape(), shape, i)]));
+    }
+    if (failed(evaluateOps(body, inner, /*dropDead=*/false)))
+      return failure();
+    for (auto [output, value] : llvm::zip_equal(outputs, yield.getValues()))
+      output[i] = inner.tensor(value)[0];
+  }
+  for (auto [result, output] : llvm::zip_equal(op.getOutputs(), outputs))
+    frame.set(result, std::move(output));
+  return success();
+}
+
 template <typename Scalar> void registerCompoundOps(Registry<Scalar> &registry) {
   registry.template add<
 #define GET_OP_LIST

@@ -128,6 +128,7 @@ struct Work {
   int64_t scratchPerThread = 0;
   std::byte *workspace = nullptr;
   int64_t workspaceBytes = 0;
+  const Expression *expression = nullptr;
 };
 
 class CpuExecutable final : public Executable {
@@ -263,8 +264,9 @@ private:
 };
 
 Call CpuExecutable::call(const Work &work) const {
-  return {work.kernel,       tensorsOf(work),   work.effects,          work.params,    entry_.bucket,
-          device_.threads(), device_.scratch(), work.scratchPerThread, work.workspace, work.workspaceBytes};
+  return {work.kernel,    tensorsOf(work),     work.effects,      work.params,
+          entry_.bucket,  device_.threads(),   device_.scratch(), work.scratchPerThread,
+          work.workspace, work.workspaceBytes, work.expression};
 }
 
 GemmCall CpuExecutable::gemmCall(const Work &work) const {
@@ -295,6 +297,7 @@ Status CpuExecutable::build(const Program &program) {
         addTensor(index);
       work.effects = launch->effects;
       work.params = launch->params;
+      work.expression = launch->expressionOrNull();
       if (launch->workspace >= 0) {
         const Slice &workspace = entry_.slices[static_cast<size_t>(launch->workspace)];
         work.workspaceBytes = workspace.end - workspace.offset;

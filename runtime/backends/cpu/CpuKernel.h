@@ -8,6 +8,7 @@
 
 #include "runtime/base/SegmentTable.h"
 #include "runtime/base/ThreadPool.h"
+#include "runtime/kernels/Expression.h"
 #include "runtime/kernels/Kernel.h"
 
 #include <cstddef>
@@ -40,6 +41,8 @@ struct Call {
   /// for.
   std::byte *workspace = nullptr;
   int64_t workspaceBytes = 0;
+  /// Of a call of `pointwise`, else null.
+  const Expression *expression = nullptr;
 
   bool accumulates(int arg) const { return effects[arg] == ArgEffect::InOut; }
   template <typename T> T *threadScratch(int thread) const {

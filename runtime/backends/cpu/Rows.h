@@ -122,6 +122,11 @@ public:
       __builtin_memcpy(reinterpret_cast<float *>(data_) + at, values, n * sizeof(float));
   }
 
+  /// The memory of f32 storage.
+  float *f32(int64_t row, int64_t col) const {
+    assert(!bf16_);
+    return reinterpret_cast<float *>(data_) + offset(row) + col;
+  }
   /// The memory of bf16 storage.
   BF16 *bf16(int64_t row, int64_t col) const {
     assert(bf16_);

@@ -202,8 +202,9 @@ Status CudaExecutable::plan(const Instruction &instruction, KernelPlan &plan) co
   std::vector<Tensor> args;
   for (int32_t index : launch.slices)
     args.push_back(tensorOf(index));
-  QRT_RETURN_IF_ERROR(
-      planKernel({launch.kernel, args, launch.effects, launch.params, entry_.bucket, device_.gpu().limits()}, plan));
+  QRT_RETURN_IF_ERROR(planKernel({launch.kernel, args, launch.effects, launch.params, entry_.bucket,
+                                  device_.gpu().limits(), launch.expressionOrNull()},
+                                 plan));
   int64_t workspace = 0;
   if (launch.workspace >= 0) {
     const Slice &slice = entry_.slices[static_cast<size_t>(launch.workspace)];

@@ -212,3 +212,17 @@ func.func @state_ops(%docs: !qt.segments<128, 4, 64, 96>, %hyper: tensor<8xf32> 
   qt.update @counters, %counted : tensor<2xi64>
   return
 }
+
+// CHECK-LABEL: func.func @cluster
+func.func @cluster(%x: tensor<?x4xbf16>, %column: tensor<?x1xf32>) {
+  // CHECK: %{{.*}}:2 = qt.pointwise %{{.*}}, %{{.*}} : tensor<?x4xbf16>, tensor<?x1xf32> -> tensor<8x?x4xf32>, tensor<8x?x4xbf16> {
+  // CHECK-NEXT: ^bb0(%[[A:.*]]: tensor<bf16>, %[[B:.*]]: tensor<f32>):
+  // CHECK: qt.yield %{{.*}}, %[[A]] : tensor<f32>, tensor<bf16>
+  %y:2 = qt.pointwise %x, %column : tensor<?x4xbf16>, tensor<?x1xf32> -> tensor<8x?x4xf32>, tensor<8x?x4xbf16> {
+  ^bb0(%a: tensor<bf16>, %b: tensor<f32>):
+    %wide = qt.cast %a : tensor<bf16> -> tensor<f32>
+    %product = qt.mul %wide, %b : tensor<f32>, tensor<f32>
+    qt.yield %product, %a : tensor<f32>, tensor<bf16>
+  }
+  return
+}

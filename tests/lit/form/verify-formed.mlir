@@ -1,18 +1,36 @@
-// The exit contract of the phase `formed`: what is left has a kernel, is a matrix product or a view.
+// The exit contract of the phase `formed`: what is left has a kernel, is a matrix product or a view, or a cluster will take it in.
 // RUN: qcc-opt %s --verify-formed --split-input-file --verify-diagnostics
 
-func.func @pointwise(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
-  // expected-error @below {{'qt.silu' op is a pointwise op left over in scope 'layers.3.mlp': expected compounds, linear ops and views}}
+// Pointwise ops are for clusters, and so is what is repeated for them.
+func.func @pointwise(%x: tensor<?x8xf32>, %c: tensor<?xf32>) -> tensor<?x8xf32> {
   %y = qt.silu %x {qt.scope = "layers.3.mlp"} : tensor<?x8xf32>
-  return %y : tensor<?x8xf32>
+  %b = qt.broadcast %c dims [0] : tensor<?xf32> -> tensor<?x8xf32>
+  %z = qt.mul %y, %b : tensor<?x8xf32>, tensor<?x8xf32>
+  return %z : tensor<?x8xf32>
+}
+
+// -----
+
+func.func @of_no_kernel(%x: tensor<?x8xf64>) -> tensor<?x8xf64> {
+  // expected-error @below {{'qt.silu' op is left over in scope 'layers.3.mlp': expected compounds, linear ops, views and pointwise ops that a cluster can take (of f32 or bf16)}}
+  %y = qt.silu %x {qt.scope = "layers.3.mlp"} : tensor<?x8xf64>
+  return %y : tensor<?x8xf64>
+}
+
+// -----
+
+func.func @repeated_for_another(%c: tensor<?xf32>) -> tensor<?x8xf32> {
+  // expected-error @below {{'qt.broadcast' op is left over in scope ''}}
+  %b = qt.broadcast %c dims [0] : tensor<?xf32> -> tensor<?x8xf32>
+  return %b : tensor<?x8xf32>
 }
 
 // -----
 
 func.func @tensor_op(%docs: !qt.segments, %x: tensor<?x8x2xf32>) -> tensor<?x2x8xf32> {
-  // expected-error @below {{'qt.transpose' op is a tensor op left over in scope ''}}
+  // expected-error @below {{'qt.transpose' op is left over in scope ''}}
   %y = qt.transpose %x [0, 2, 1] : tensor<?x8x2xf32> -> tensor<?x2x8xf32>
-  // expected-error @below {{'qt.rope' op is a tensor op left over in scope ''}}
+  // expected-error @below {{'qt.rope' op is left over in scope ''}}
   %z = qt.rope %docs, %y theta 1.0e4 dims 4 : !qt.segments, tensor<?x2x8xf32>
   return %z : tensor<?x2x8xf32>
 }

@@ -28,9 +28,9 @@ func.func @any(%docs: !qt.segments {qt.argument = #qt.argument<segments>}, %x: t
 // -----
 
 func.func @eval(%docs: !qt.segments<32, 2, 16, 32> {qt.argument = #qt.argument<segments>}, %x: tensor<32x4xf32>) attributes {qt.entry = #qt.entry<eval>} {
-  // expected-error @below {{'qt.mul' op expected compounds, linear ops and views alone, got an op that no kernel computes}}
+  // expected-error @below {{'qt.mul' op expected compounds, clusters, linear ops and views alone, got an op that no kernel computes}}
   %y = qt.mul %x, %x : tensor<32x4xf32>, tensor<32x4xf32>
-  // expected-error @below {{'qt.softmax' op expected compounds, linear ops and views alone, got an op that no kernel computes}}
+  // expected-error @below {{'qt.softmax' op expected compounds, clusters, linear ops and views alone, got an op that no kernel computes}}
   %z = qt.softmax %y : tensor<32x4xf32>
   return
 }

@@ -280,6 +280,62 @@ step.entry @e apply io 0 transient 1024 {
 }
 // -----
 step.entry @e apply io 0 transient 1024 {
+  %0 = step.transient 0 : memref<4x8xf32>
+  %1 = step.transient 256 : memref<4x8xf32>
+  // expected-error@below {{kernel pointwise: expected an expression, got none}}
+  step.launch pointwise(write %0, none, none, none, read %1) : memref<4x8xf32>, memref<4x8xf32>
+}
+// -----
+step.entry @e apply io 0 transient 1024 {
+  %0 = step.transient 0 : memref<4x8xf32>
+  %1 = step.transient 256 : memref<4x8xf32>
+  // expected-error@below {{kernel pointwise: expression: value 1: mul: expected operands of the 1 values before it, got 1}}
+  step.launch pointwise(write %0, none, none, none, read %1) expression [1: mul(0, 1)] results [1] : memref<4x8xf32>, memref<4x8xf32>
+}
+// -----
+step.entry @e apply io 0 transient 1024 {
+  %0 = step.transient 0 : memref<4x8xf32>
+  %1 = step.transient 256 : memref<4x8xf32>
+  // expected-error@below {{kernel pointwise: expression: expected results of its 2 values, got 2}}
+  step.launch pointwise(write %0, none, none, none, read %1) expression [1: neg(0)] results [2] : memref<4x8xf32>, memref<4x8xf32>
+}
+// -----
+step.entry @e apply io 0 transient 1024 {
+  %0 = step.transient 0 : memref<4x8xf32>
+  %1 = step.transient 256 : memref<4x8xf32>
+  // expected-error@below {{kernel pointwise: expression: expected a value for each of 1 results, got 2}}
+  step.launch pointwise(write %0, none, none, none, read %1) expression [1: neg(0)] results [0, 1] : memref<4x8xf32>, memref<4x8xf32>
+}
+// -----
+step.entry @e apply io 0 transient 1024 {
+  %0 = step.transient 0 : memref<4x8xf32>
+  %1 = step.transient 256 : memref<4x8xf32>
+  // expected-error@below {{expected an operation of an expression, got 'tanh'}}
+  step.launch pointwise(write %0, none, none, none, read %1) expression [1: tanh(0)] results [1] : memref<4x8xf32>, memref<4x8xf32>
+}
+// -----
+step.entry @e apply io 0 transient 1024 {
+  %0 = step.transient 0 : memref<4x8xf32>
+  %1 = step.transient 256 : memref<4x8xf32>
+  // expected-error@below {{expected value 2, got 3}}
+  step.launch pointwise(write %0, none, none, none, read %1) expression [1: neg(0), 3: neg(1)] results [2] : memref<4x8xf32>, memref<4x8xf32>
+}
+// -----
+step.entry @e apply io 0 transient 1024 {
+  %0 = step.transient 0 : memref<4x8xf32>
+  %1 = step.transient 256 : memref<4x8xf32>
+  // expected-error@below {{kernel add: only calls of pointwise have an expression}}
+  step.launch add(inout %0, read %1) expression [2: add(0, 1)] results [2] : memref<4x8xf32>, memref<4x8xf32>
+}
+// -----
+step.entry @e apply io 0 transient 1024 {
+  %0 = step.transient 0 : memref<4x8xf32>
+  %1 = step.transient 256 : memref<4x8xf32>
+  // expected-error@below {{expected the numbers of an expression, got 2}}
+  "step.launch"(%0, %1) <{kernel = "add", argument_effects = array<i32: 3, 1>, params = array<i64>, expression = array<i64: 1, 0>, operandSegmentSizes = array<i32: 2, 0>}> : (memref<4x8xf32>, memref<4x8xf32>) -> ()
+}
+// -----
+step.entry @e apply io 0 transient 1024 {
   %0 = step.transient 0 : memref<f32>
   // expected-error@below {{expected the name of a kernel, got "optimiser"}}
   "step.launch"(%0, %0) <{kernel = "optimiser", argument_effects = array<i32: 1, 3>, params = array<i64>}> : (memref<f32>, memref<f32>) -> ()

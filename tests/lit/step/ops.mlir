@@ -69,6 +69,15 @@ step.entry @step_8 step bucket <8, 2, 8, 8> io 4096 transient 8192 {
   step.fill write %g : memref<64xf32>
   // CHECK: step.watch gradient %[[G]] as "norm.weight"
   step.watch gradient %g as "norm.weight" : memref<64xf32>
+  // An expression: steps by the numbers of their values, after those of the inputs.
+  // CHECK: step.launch pointwise(write %{{.*}}, none, none, none, read %{{.*}}, read %norm.weight) expression [2: silu(0), 3: mul(2, 1), 4: scale(3, 5.000000e-01)] results [4] {qt.scope = "mlp"} : memref<8x64xf32>, memref<8x64xf32>, memref<64xf32>
+  %s = step.transient 0 : memref<8x64xf32>
+  step.launch pointwise(write %s, none, none, none, read %y, read %w) expression [2: silu(0), 3: mul(2, 1), 4: scale(3, 0.5)] results [4] {qt.scope = "mlp"}
+      : memref<8x64xf32>, memref<8x64xf32>, memref<64xf32>
+  // None but the inputs: a cast.
+  // CHECK: step.launch pointwise(write %{{.*}}, none, none, none, read %{{.*}}) expression [] results [0] : memref<8x64xbf16>, memref<8x64xf32>
+  %n = step.transient 0 : memref<8x64xbf16>
+  step.launch pointwise(write %n, none, none, none, read %y) expression [] results [0] : memref<8x64xbf16>, memref<8x64xf32>
   // A variadic argument, and a list of further parameters.
   // CHECK: step.launch global_norm(write %grad_norm, read %[[G]], read %[[G]])
   step.launch global_norm(write %norm, read %g, read %g) : memref<f32>, memref<64xf32>, memref<64xf32>

@@ -49,6 +49,28 @@ std::string frozenModel() {
   return text;
 }
 
+/// Another gate than a silu, a scaled branch and a row that is added, frozen: pointwise ops that no compound takes.
+std::string pointwiseModel() {
+  std::string text = replaced(untiedModel(), "qt.parameter @norm.weight",
+                              "qt.parameter @layers.0.mlp.bias : tensor<6xbf16> frozen init <ones> names [\"bias\"]\n"
+                              "qt.parameter @norm.weight");
+  text = replaced(text,
+                  "%act = qt.swiglu %gate, %up {qt.scope = \"layers.0.mlp\"} : "
+                  "(tensor<?x6xbf16>, tensor<?x6xbf16>) -> tensor<?x6xbf16>",
+                  R"(%bias = qt.read @layers.0.mlp.bias : tensor<6xbf16>
+  %wide = qt.cast %gate : tensor<?x6xbf16> -> tensor<?x6xf32>
+  %sharp = qt.scale %wide by 1.702 : tensor<?x6xf32>
+  %open = qt.sigmoid %sharp : tensor<?x6xf32>
+  %soft = qt.mul %wide, %open : tensor<?x6xf32>, tensor<?x6xf32>
+  %narrow = qt.cast %soft : tensor<?x6xf32> -> tensor<?x6xbf16>
+  %gated = qt.mul %narrow, %up : tensor<?x6xbf16>, tensor<?x6xbf16>
+  %act = qt.add %gated, %bias {qt.scope = "layers.0.mlp"} : tensor<?x6xbf16>, tensor<6xbf16>)");
+  text = replaced(text, "%x2, %n3 = qt.add_rms_norm %x1, %d2,",
+                  "%half = qt.scale %d2 by 0.5 : !h\n"
+                  "  %x2, %n3 = qt.add_rms_norm %x1, %half,");
+  return text;
+}
+
 const RowSpec kRow{{1, 2, 3, 0, 63, 5}, /*tail=*/0, /*trainedPart=*/0.6};
 /// A bucket with a tail, room for more documents, and for more trained rows than there are.
 const char *const kBucket = "96x8x64x64";
@@ -80,6 +102,7 @@ struct Phases : ::testing::TestWithParam<std::string (*)()> {
   void fuse() {
     std::vector<std::unique_ptr<Pass>> passes;
     passes.push_back(qcc::createFuseGradientSums());
+    passes.push_back(qcc::createClusterPointwise());
     passes.push_back(qcc::createVerifyFused());
     run(std::move(passes));
   }
@@ -142,9 +165,13 @@ struct Phases : ::testing::TestWithParam<std::string (*)()> {
 
   ParsedModule module, model;
 };
-INSTANTIATE_TEST_SUITE_P(Models, Phases, ::testing::Values(tiedModel, untiedModel, frozenModel), [](const auto &info) {
-  return info.param == tiedModel ? "tied" : info.param == untiedModel ? "untied" : "frozen";
-});
+INSTANTIATE_TEST_SUITE_P(Models, Phases, ::testing::Values(tiedModel, untiedModel, frozenModel, pointwiseModel),
+                         [](const auto &info) {
+                           return info.param == tiedModel     ? "tied"
+                                  : info.param == untiedModel ? "untied"
+                                  : info.param == frozenModel ? "frozen"
+                                                              : "pointwise";
+                         });
 
 TEST_P(Phases, GradientsAgreeWithDualNumbers) {
   buildEntries();

@@ -153,6 +153,8 @@ struct KernelCall {
   BucketShape bucket = {};
   /// Of the CPU's call; negative: as much as it asks for.
   int64_t workspaceBytes = -1;
+  /// Of a call of `pointwise`.
+  std::optional<Expression> expression = std::nullopt;
 
   /// Of each argument: Read, Write or, of those in `accumulate` too, InOut.
   std::vector<ArgEffect> effects() const { return callEffects(kernel, args.size(), accumulate); }
@@ -166,6 +168,7 @@ struct KernelCall {
     std::vector<ArgEffect> effects = this->effects();
     ThreadPool pool(threads);
     Call call{kernel, tensors, effects, params, bucket, pool};
+    call.expression = expression ? &*expression : nullptr;
     std::vector<std::optional<TensorShape>> shapes;
     for (const Tensor &tensor : tensors)
       shapes.push_back(tensor ? std::optional(tensor.shape) : std::nullopt);

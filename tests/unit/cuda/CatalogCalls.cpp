@@ -4,6 +4,7 @@
 #include "runtime/base/SegmentTable.h"
 #include "runtime/kernels/Signature.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -69,7 +70,7 @@ std::vector<DType> dtypesOf(std::string_view type, DType md) {
 class CallMaker {
 public:
   CallMaker(Kernel kernel, const ModelWidths &model, DType md, const BucketShape &bucket)
-      : info_(kernelInfo(kernel)), model_(model), call_{kernel, &model, md, bucket, false, {}, {}, {}} {
+      : info_(kernelInfo(kernel)), model_(model), call_{kernel, &model, md, bucket, false, {}, {}, {}, std::nullopt} {
     for (const ParamInfo &param : info_.params)
       call_.params.push_back(paramOf(param.name));
   }
@@ -150,18 +151,41 @@ private:
     return shape;
   }
 
-  /// Calls that checkCall takes and yet no program makes.
+  /// Each operation once, of the input or what was computed last; every result is the last value.
+  static Expression everyOperation(std::span<const Tensor> results) {
+    Expression expression;
+    for (int op = 0; op < kNumExpressionOps; ++op) {
+      ExpressionStep step{static_cast<ExpressionOp>(op), static_cast<uint16_t>(op)};
+      step.constant = expressionOpInfo(step.op).hasConstant ? 0.5 : 0;
+      expression.steps.push_back(step);
+    }
+    for (const Tensor &result : results)
+      if (result)
+        expression.results.push_back(kNumExpressionOps);
+    return expression;
+  }
+
+  /// Calls that checkCall takes and yet no program makes; of clusters, as many as say something about the others.
   bool isMade() const {
+    if (call_.kernel == Kernel::Pointwise) {
+      auto results = std::span(call_.args).first(kMaxExpressionResults);
+      bool oneType =
+          std::ranges::all_of(results, [&](const Tensor &result) { return !result || result.shape.dtype == call_.md; });
+      return oneType && static_cast<bool>(results[1]) == static_cast<bool>(results[kMaxExpressionResults - 1]);
+    }
     if (call_.kernel == Kernel::QkNormRope || call_.kernel == Kernel::QkNormRopeGrad)
       return call_.args[3].shape.dtype == call_.args[4].shape.dtype; // both norms of a layer have one type
     return true;
   }
 
-  void finish(const std::function<void(const CatalogCall &)> &use) const {
+  void finish(const std::function<void(const CatalogCall &)> &use) {
+    if (call_.kernel == Kernel::Pointwise)
+      call_.expression = everyOperation(std::span(call_.args).first(kMaxExpressionResults));
     std::vector<std::optional<TensorShape>> shapes;
     for (const Tensor &arg : call_.args)
       shapes.push_back(arg ? std::optional(arg.shape) : std::nullopt);
-    if (isMade() && checkCall(call_.kernel, shapes, call_.effects, call_.params, call_.bucket).ok())
+    if (isMade() &&
+        checkCall(call_.kernel, shapes, call_.effects, call_.params, call_.bucket, call_.expressionOrNull()).ok())
       use(call_);
   }
 

@@ -40,7 +40,10 @@ struct CatalogCall {
   std::vector<Tensor> args;
   std::vector<ArgEffect> effects;
   std::vector<ParamValue> params;
+  /// Of a call of `pointwise`: one that has every operation.
+  std::optional<Expression> expression = std::nullopt;
 
+  const Expression *expressionOrNull() const { return expression ? &*expression : nullptr; }
   /// "adamw(f32[4], -, ...) of 27B in bf16, bucket 8192x12x1032x8192".
   std::string print() const;
 };

@@ -69,7 +69,8 @@ void addCatalog(Functions &functions) {
       int64_t planned = 0;
       forEachCall(static_cast<Kernel>(kernel), model, [&](const CatalogCall &call) {
         KernelPlan plan(kWorkspace);
-        Status status = planKernel({call.kernel, call.args, call.effects, call.params, call.bucket, {}}, plan);
+        Status status = planKernel(
+            {call.kernel, call.args, call.effects, call.params, call.bucket, {}, call.expressionOrNull()}, plan);
         EXPECT_TRUE(status.ok()) << call.print() << ": " << status.message();
         functions.add(plan, model.published && call.md == DType::BF16, [&] { return call.print(); });
         ++planned;

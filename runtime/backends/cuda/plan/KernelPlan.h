@@ -8,6 +8,7 @@
 #define RUNTIME_BACKENDS_CUDA_PLAN_KERNELPLAN_H
 
 #include "runtime/base/Status.h"
+#include "runtime/kernels/Expression.h"
 #include "runtime/kernels/Kernel.h"
 
 #include <array>
@@ -53,6 +54,8 @@ struct Call {
   std::span<const ParamValue> params;
   BucketShape bucket;
   DeviceLimits device;
+  /// Of a call of `pointwise`, else null.
+  const Expression *expression = nullptr;
 
   bool accumulates(int arg) const { return effects[static_cast<size_t>(arg)] == ArgEffect::InOut; }
 };

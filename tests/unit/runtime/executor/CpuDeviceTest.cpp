@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/backends/cpu/CpuDevice.h"
 
+#include "runtime/base/BFloat16.h"
 #include "tests/unit/runtime/support/ProgramBuilder.h"
 #include "tests/unit/runtime/support/StatusMatchers.h"
 
@@ -92,6 +93,46 @@ TEST(CpuDevice, MultipliesMatrices) {
   ASSERT_OK((*executable)->run());
   ASSERT_OK(device->read(Space::Transient, offset(c), std::as_writable_bytes(std::span(product))));
   EXPECT_EQ(product, (std::vector<float>{2, 4, 6, 12, 8, 10, 12, 30}));
+}
+
+/// From the file to the interpreter: y = silu(x) * c / 2 in bf16, c repeated along rows; and x c.
+TEST(CpuDevice, RunsExpressions) {
+  Bench bench;
+  EntryBuilder &e = bench.entry;
+  int x = e.transient(DType::F32, {2, 3}), c = e.transient(DType::F32, {2, 1});
+  int y = e.transient(DType::BF16, {2, 3}), z = e.transient(DType::F32, {2, 3});
+  e.launch(Kernel::Pointwise, {y, z, -1, -1, x, c});
+  fb::LaunchT &launch = *e.entry().instructions.back()->work.AsLaunch();
+  launch.expression = std::make_unique<fb::ExpressionT>();
+  auto step = [&](fb::ExpressionOp op, uint16_t a, uint16_t b, double constant) {
+    auto &it = *launch.expression->steps.emplace_back(std::make_unique<fb::ExpressionStepT>());
+    it.op = op, it.a = a, it.b = b, it.constant = constant;
+  };
+  step(fb::ExpressionOp_Silu, 0, 0, 0);
+  step(fb::ExpressionOp_Mul, 2, 1, 0);
+  step(fb::ExpressionOp_Scale, 3, 0, 0.5);
+  step(fb::ExpressionOp_Mul, 0, 1, 0);
+  launch.expression->results = {4, 5};
+  StatusOr<Program> program = bench.builder.build();
+  ASSERT_OK(program);
+  std::unique_ptr<Device> device = cpu::createCpuDevice({.threads = 2, .poison = false});
+  ASSERT_OK(device->reserve(program->spaceBytes(true)));
+  const Entry &entry = program->entries()[0];
+  auto offset = [&](int slice) { return entry.slices[static_cast<size_t>(slice)].offset; };
+  std::vector<float> values{-1, 0, 1, 2, 3, 4}, factors{3, -5}, products(6);
+  std::vector<uint16_t> gated(6);
+  ASSERT_OK(device->write(Space::Transient, offset(x), std::as_bytes(std::span(values))));
+  ASSERT_OK(device->write(Space::Transient, offset(c), std::as_bytes(std::span(factors))));
+  StatusOr<std::unique_ptr<Executable>> executable = device->prepare(*program, entry, Choosing::Carefully);
+  ASSERT_OK(executable);
+  ASSERT_OK((*executable)->run());
+  ASSERT_OK(device->read(Space::Transient, offset(y), std::as_writable_bytes(std::span(gated))));
+  ASSERT_OK(device->read(Space::Transient, offset(z), std::as_writable_bytes(std::span(products))));
+  for (size_t i = 0; i < 6; ++i) {
+    float factor = factors[i / 3], silu = values[i] / (1 + std::exp(-values[i]));
+    EXPECT_EQ(products[i], values[i] * factor) << i;
+    EXPECT_NEAR(f32FromBF16(gated[i]), silu * factor / 2, std::abs(silu * factor) / 256) << i;
+  }
 }
 
 TEST(CpuDevice, PoisonsWhatNobodyWrote) {

@@ -7,6 +7,7 @@
 #include "tests/unit/runtime/support/TinyProgram.h"
 
 #include <functional>
+#include <gmock/gmock.h>
 #include <random>
 
 namespace qrt {
@@ -111,6 +112,51 @@ TEST(Program, NamesAnUnknownKernel) {
   TinyProgram tiny;
   tiny.builder.program.kernels.push_back("warp_drive");
   EXPECT_ERROR(tiny.build(), StatusCode::Unsupported, "tiny.qprog: it needs a kernel 'warp_drive'");
+}
+
+/// A program of the version before expressions came, which says so and has none, is read as ever.
+TEST(Program, OfTheMinorVersionBefore) {
+  TinyProgram tiny;
+  tiny.builder.program.version_minor = 0;
+  StatusOr<Program> program = tiny.build();
+  ASSERT_OK(program);
+  for (const Instruction &instruction : program->entries()[0].instructions)
+    if (const Launch *launch = std::get_if<Launch>(&instruction.work))
+      EXPECT_EQ(launch->expressionOrNull(), nullptr);
+}
+
+/// Beside what a call must be (expression-test): sizes before anything is copied, and that no other kernel has one.
+TEST(Program, ExpressionsAreProven) {
+  auto message = [](const std::function<void(fb::ExpressionT &)> &change, bool pointwise = true) {
+    test::ProgramBuilder builder{10};
+    test::EntryBuilder e = builder.entry(EntryKind::Eval, {4, 1, 4, 4});
+    for (ArgumentRole role : {ArgumentRole::Ids, ArgumentRole::Labels, ArgumentRole::Segments})
+      e.argument(role);
+    e.result(ResultRole::Loss);
+    int x = e.transient(DType::F32, {4, 8}), y = e.transient(DType::BF16, {4, 8});
+    if (pointwise)
+      e.launch(Kernel::Pointwise, {y, -1, -1, -1, x});
+    else
+      e.launch(Kernel::Swiglu, {x, x, e.transient(DType::F32, {4, 8})});
+    fb::LaunchT &launch = *e.entry().instructions.back()->work.AsLaunch();
+    launch.expression = std::make_unique<fb::ExpressionT>();
+    launch.expression->steps.push_back(std::make_unique<fb::ExpressionStepT>());
+    launch.expression->steps.back()->op = fb::ExpressionOp_Silu;
+    launch.expression->results = {1};
+    change(*launch.expression);
+    return builder.build().status().message();
+  };
+  EXPECT_EQ(message([](fb::ExpressionT &) {}), "");
+  EXPECT_THAT(message([](fb::ExpressionT &it) { it.steps[0]->a = 1; }),
+              testing::HasSubstr("silu: expected operands of the 1 values before it, got 1"));
+  EXPECT_THAT(message([](fb::ExpressionT &it) { it.steps[0]->op = static_cast<fb::ExpressionOp>(200); }),
+              testing::HasSubstr("value 1: unknown operation 200"));
+  EXPECT_THAT(message([](fb::ExpressionT &it) { it.results = {9}; }),
+              testing::HasSubstr("expected results of its 2 values, got 9"));
+  EXPECT_THAT(message([](fb::ExpressionT &it) { it.results.assign(100000, 0); }),
+              testing::HasSubstr("expected an expression of at most 64 steps and 4 results, got 1 and 100000"));
+  EXPECT_THAT(message([](fb::ExpressionT &) {}, /*pointwise=*/false),
+              testing::HasSubstr("only calls of pointwise have an expression"));
 }
 
 /// One thing wrong in a program that is right otherwise, and what the message must say.
