@@ -391,18 +391,8 @@ void Explanation::print(ModuleOp module, llvm::raw_ostream &out) const {
   } else {
     out << "the model, as far as it was formed\n";
   }
-  llvm::DenseSet<StringRef> printed;
-  for (auto &[first, layer] : layers) {
-    if (printed.contains(first))
-      continue;
-    SmallVector<StringRef> alike;
-    for (auto &[name, other] : layers)
-      if (!printed.contains(name) && other == layer) {
-        printed.insert(name);
-        alike.push_back(name);
-      }
-    printLayer(alike, layer, hasCosts, out);
-  }
+  forEachKindOfLayer(layers,
+                     [&](ArrayRef<StringRef> units, const Layer &layer) { printLayer(units, layer, hasCosts, out); });
   if (hasCosts)
     printBuckets(functions, out);
   out << "\nmissed: ";

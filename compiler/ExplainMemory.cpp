@@ -81,28 +81,20 @@ public:
 
   void print(llvm::raw_ostream &out) const {
     line(out, "", "", {"kept MiB", "again MiB", "again ms", "dropped MiB"});
-    llvm::DenseSet<StringRef> printed;
-    Saved all;
-    for (auto &[unit, layer] : layers_) {
-      for (const Row &row : layer)
-        all.add(row.saved);
-      if (printed.contains(unit))
-        continue;
-      SmallVector<StringRef> alike;
-      for (auto &[other, otherLayer] : layers_)
-        if (!printed.contains(other) && otherLayer == layer) {
-          printed.insert(other);
-          alike.push_back(other);
-        }
-      out << nameUnits(alike) << "\n";
+    forEachKindOfLayer(layers_, [&](ArrayRef<StringRef> units, const Layer &layer) {
+      out << nameUnits(units) << "\n";
       Saved sum;
       for (const Row &row : layer) {
         line(out, row.tensor, row.place, row.saved);
         sum.add(row.saved);
       }
-      if (layer.size() > 1 || alike.size() > 1)
-        line(out, "sum", alike.size() > 1 ? "of each" : "", sum);
-    }
+      if (layer.size() > 1 || units.size() > 1)
+        line(out, "sum", units.size() > 1 ? "of each" : "", sum);
+    });
+    Saved all;
+    for (auto &[unit, layer] : layers_)
+      for (const Row &row : layer)
+        all.add(row.saved);
     line(out, "all", "", all);
   }
 

@@ -47,19 +47,8 @@ LogicalResult form(qt::RmsNormOp norm, Why &why) {
 
 struct FormAddNorm : impl::FormAddNormBase<FormAddNorm> {
   void runOnOperation() override {
-    SmallVector<qt::RmsNormOp> norms;
-    getOperation().walk([&](qt::RmsNormOp norm) {
-      if (producerOf<qt::AddOp>(norm.getX()))
-        norms.push_back(norm);
-    });
-    for (qt::RmsNormOp norm : norms) {
-      Why why;
-      if (failed(form(norm, why)))
-        reportMissed(norm, kName, why);
-      else
-        norm.erase();
-    }
-    eraseDeadOps(getOperation());
+    formAtEach<qt::RmsNormOp>(
+        getOperation(), kName, [](qt::RmsNormOp norm) { return bool(producerOf<qt::AddOp>(norm.getX())); }, form);
   }
 };
 

@@ -79,17 +79,10 @@ LogicalResult form(qt::AttentionOp attention, qt::MulOp mul, Why &why) {
 
 struct FormAttentionGate : impl::FormAttentionGateBase<FormAttentionGate> {
   void runOnOperation() override {
-    SmallVector<qt::AttentionOp> attentions;
-    getOperation().walk([&](qt::AttentionOp attention) { attentions.push_back(attention); });
-    for (qt::AttentionOp attention : attentions) {
-      qt::MulOp mul = productOf(attention.getY());
-      if (attention.getGate() || !mul)
-        continue;
-      Why why;
-      if (failed(form(attention, mul, why)))
-        reportMissed(attention, kName, why);
-    }
-    eraseDeadOps(getOperation());
+    formAtEach<qt::AttentionOp>(
+        getOperation(), kName,
+        [](qt::AttentionOp attention) { return !attention.getGate() && productOf(attention.getY()); },
+        [](qt::AttentionOp attention, Why &why) { return form(attention, productOf(attention.getY()), why); });
   }
 };
 

@@ -27,6 +27,24 @@ mlir::FailureOr<mlir::OpBuilder> placeFor(llvm::ArrayRef<mlir::Value> operands, 
 /// otherwise.
 mlir::Value roundedTo(mlir::Type element, mlir::Value value);
 
+/// Forms a compound at every op of a kind for which `isMeant` holds, all found before the first is formed, and reports
+/// why one was missed. `form` replaces what the op gives; what nothing reads any more is erased at the end.
+template <typename Op>
+void formAtEach(mlir::ModuleOp module, llvm::StringRef compound, llvm::function_ref<bool(Op)> isMeant,
+                llvm::function_ref<mlir::LogicalResult(Op, Why &)> form) {
+  llvm::SmallVector<Op> ops;
+  module.walk([&](Op op) {
+    if (isMeant(op))
+      ops.push_back(op);
+  });
+  for (Op op : ops) {
+    Why why;
+    if (mlir::failed(form(op, why)))
+      reportMissed(op, compound, why);
+  }
+  eraseDeadOps(module);
+}
+
 /// The other factor of a product, casts aside, if `factor` is one of the two; null otherwise.
 mlir::Value otherFactor(qt::MulOp mul, mlir::Value factor);
 

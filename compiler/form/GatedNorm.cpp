@@ -57,14 +57,7 @@ LogicalResult form(qt::PlainRmsNormOp norm, Why &why) {
 
 struct FormGatedNorm : impl::FormGatedNormBase<FormGatedNorm> {
   void runOnOperation() override {
-    SmallVector<qt::PlainRmsNormOp> norms;
-    getOperation().walk([&](qt::PlainRmsNormOp norm) { norms.push_back(norm); });
-    for (qt::PlainRmsNormOp norm : norms) {
-      Why why;
-      if (failed(form(norm, why)))
-        reportMissed(norm, kName, why);
-    }
-    eraseDeadOps(getOperation());
+    formAtEach<qt::PlainRmsNormOp>(getOperation(), kName, [](qt::PlainRmsNormOp) { return true; }, form);
   }
 };
 

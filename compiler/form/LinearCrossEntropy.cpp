@@ -66,14 +66,7 @@ LogicalResult form(qt::CrossEntropyOp loss, Why &why) {
 
 struct FormLinearCrossEntropy : impl::FormLinearCrossEntropyBase<FormLinearCrossEntropy> {
   void runOnOperation() override {
-    SmallVector<qt::CrossEntropyOp> losses;
-    getOperation().walk([&](qt::CrossEntropyOp loss) { losses.push_back(loss); });
-    for (qt::CrossEntropyOp loss : losses) {
-      Why why;
-      if (failed(form(loss, why)))
-        reportMissed(loss, kName, why);
-    }
-    eraseDeadOps(getOperation());
+    formAtEach<qt::CrossEntropyOp>(getOperation(), kName, [](qt::CrossEntropyOp) { return true; }, form);
   }
 };
 

@@ -57,25 +57,17 @@ LogicalResult form(qt::SiluOp silu, Why &why) {
   return success();
 }
 
+/// The silu of a convolution or a gated norm belongs to another compound, which says itself why it was not formed.
+bool isOfSwiglu(qt::SiluOp silu) {
+  bool ofNorm = llvm::any_of(readersOf(silu.getResult()), [](Operation *reader) {
+    auto mul = dyn_cast<qt::MulOp>(reader);
+    return mul && (producerOf<qt::PlainRmsNormOp>(mul.getLhs()) || producerOf<qt::PlainRmsNormOp>(mul.getRhs()));
+  });
+  return !ofNorm && !producerOf<qt::CausalConvOp>(silu.getX());
+}
+
 struct FormSwiglu : impl::FormSwigluBase<FormSwiglu> {
-  void runOnOperation() override {
-    SmallVector<qt::SiluOp> silus;
-    // The silu of a convolution or a gated norm belongs to another compound, which says itself why it was not formed.
-    getOperation().walk([&](qt::SiluOp silu) {
-      bool ofNorm = llvm::any_of(readersOf(silu.getResult()), [](Operation *reader) {
-        auto mul = dyn_cast<qt::MulOp>(reader);
-        return mul && (producerOf<qt::PlainRmsNormOp>(mul.getLhs()) || producerOf<qt::PlainRmsNormOp>(mul.getRhs()));
-      });
-      if (!ofNorm && !producerOf<qt::CausalConvOp>(silu.getX()))
-        silus.push_back(silu);
-    });
-    for (qt::SiluOp silu : silus) {
-      Why why;
-      if (failed(form(silu, why)))
-        reportMissed(silu, kName, why);
-    }
-    eraseDeadOps(getOperation());
-  }
+  void runOnOperation() override { formAtEach<qt::SiluOp>(getOperation(), kName, isOfSwiglu, form); }
 };
 
 } // namespace
