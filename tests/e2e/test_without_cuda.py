@@ -64,28 +64,28 @@ class FindToolkit(support.TestCase):
 
 @unittest.skipUnless("QCC_WITHOUT_CUDA_BIN" in os.environ, "there is no NVRTC to build a program with")
 class WithoutCuda(support.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.qrun = pathlib.Path(os.environ["QCC_WITHOUT_CUDA_BIN"]) / "qrun"
+        self.packed, vocabulary = self.work / "packed", support.vocabulary(CASE)
+        support.write_packed(self.packed, [support.random_documents(2, [64], vocabulary)], 64, vocabulary)
+
     def test_qrun_says_so(self):
-        program, packed = self.build(CASE, "64", "--target", "sm_90a"), self.work / "packed"
-        documents = support.random_documents(2, [64], support.vocabulary(CASE))
-        support.write_packed(packed, [documents], 64, support.vocabulary(CASE))
-        qrun = pathlib.Path(os.environ["QCC_WITHOUT_CUDA_BIN"]) / "qrun"
+        program = self.build(CASE, "64", "--target", "sm_90a")
         for command, *options in (["train", "--out", self.work / "run", "--steps", 1], ["eval"], ["profile"],
                                   ["calibrate", "--out", self.work / "machine.json"]):
             with self.subTest(command=command):
-                self.assert_fails(1, r"model\.qprog is compiled for sm_90a, but this qrun was built without the CUDA backend: "
-                                     r"there was no CUDA toolkit 13, nor what `tools/setup\.sh --cuda` installs of it",
-                                  qrun, command, "--program", program, "--data", packed, "--weights", support.GOLDEN / CASE,
-                                  *options)
+                self.assert_fails(1, r"model\.qprog is compiled for sm_90a, but this qrun was built without the CUDA "
+                                     r"backend: there was no CUDA toolkit 13, nor what `tools/setup\.sh --cuda` installs of it",
+                                  self.qrun, command, "--program", program, "--data", self.packed, "--weights",
+                                  support.GOLDEN / CASE, *options)
         self.assertFalse((self.work / "machine.json").exists())
 
-    def test_the_same_commands_run_on_the_cpu(self):
-        program, packed = self.build(CASE, "64"), self.work / "packed"
-        documents = support.random_documents(2, [64], support.vocabulary(CASE))
-        support.write_packed(packed, [documents], 64, support.vocabulary(CASE))
-        qrun = pathlib.Path(os.environ["QCC_WITHOUT_CUDA_BIN"]) / "qrun"
-        support.run(qrun, "calibrate", "--program", program, "--data", packed, "--scratch", "--seconds", 0.1, "--out",
-                    self.work / "machine.json")
-        self.assertTrue((self.work / "machine.json").exists())
+    def test_a_program_for_the_cpu_runs(self):
+        machine = self.work / "machine.json"
+        support.run(self.qrun, "calibrate", "--program", self.build(CASE, "64"), "--data", self.packed, "--scratch",
+                    "--seconds", 0.1, "--out", machine)
+        self.assertTrue(machine.exists())
 
 
 if __name__ == "__main__":
