@@ -118,6 +118,13 @@ class Budget(support.TestCase):
                               "--memory", most - 1)
         self.assert_fails(1, "--remat=budget: expected a budget, --memory", *train, self.module, "--remat", "budget")
 
+    def test_a_bucket_that_is_compiled_later_keeps_to_the_budget_too(self):
+        program, _ = self.build_within(self.least() + 1000, "small")
+        longer, vocab = self.work / "longer", support.vocabulary(CASE)
+        support.write_packed(longer, [support.random_documents(3, [300], vocab)], 300, vocab)
+        self.assert_fails(1, r"small\.qprog: the build failed:\n.*--memory: .* too little for @step\.300", "qrun", "train",
+                          "--program", program, "--data", longer, "--scratch", "--out", self.work / "refused", "--steps", 1)
+
     def test_the_machine_says_what_is_cheap(self):
         """Rates from a file: where products cost nothing they are computed again, where they cost all they are not."""
         program, _ = self.build_within(self.least() + 100_000, "default")
