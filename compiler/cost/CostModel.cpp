@@ -10,9 +10,9 @@ double CostModel::seconds(const EntryPlan &plan, const PlannedInstruction &instr
   switch (instruction.kind) {
   case InstructionKind::Kernel: {
     KernelCall call = callOf(plan, instruction);
-    return qrt::predictedSeconds(rates_, call.kernel, qrt::storageType(call.shapes),
-                                 qrt::launchCost(call.kernel, call.shapes, call.effects, call.params, call.bucket,
-                                                 call.expression ? &*call.expression : nullptr));
+    return qrt::predictedSeconds(
+        rates_, call.kernel, qrt::storageType(call.shapes),
+        qrt::launchCost(call.kernel, call.shapes, call.effects, call.params, call.bucket, call.expressionOrNull()));
   }
   case InstructionKind::Gemm: {
     auto [transposeA, transposeB] = transposed(instruction.op);

@@ -10,6 +10,9 @@ using namespace mlir;
 
 namespace qcc {
 
+/// Whether a reader of a cluster makes the cluster a part of the residual stream, for all that is known.
+static bool goesOn(Operation *reader) { return isa<qt::AddRmsNormOp, qt::AddOp, qt::PointwiseOp>(reader); }
+
 SmallVector<Value> recomputedValues(Operation *op) {
   if (auto norm = dyn_cast<qt::AddRmsNormOp>(op))
     return {norm.getY()};
@@ -18,6 +21,8 @@ SmallVector<Value> recomputedValues(Operation *op) {
   if (isa<qt::LinearOp, qt::EmbeddingOp, qt::RmsNormOp, qt::GatedDeltaInputsOp, qt::SwigluOp, qt::GatedRmsNormOp,
           qt::QkNormRopeOp>(op))
     return op->getResults().take_front(qt::numPrimals(op));
+  if (isa<qt::PointwiseOp>(op) && llvm::none_of(op->getUsers(), goesOn))
+    return op->getResults();
   return {};
 }
 

@@ -13,8 +13,9 @@
 namespace qcc {
 
 /// The results of an op of the forward pass that are computed again where the op is; none for ops that never are. The
-/// sum of an add_rms_norm is the residual stream: it is kept, and the norm is computed from it. Residuals are small and
-/// kept, but for those of attention and of the delta rule, which are as large as the results that they come with.
+/// sum of an add_rms_norm is the residual stream: it is kept, and the norm is computed from it. So is what a cluster
+/// gives to a sum or to another cluster. Residuals are small and kept, but for those of attention and of the delta
+/// rule, which are as large as the results that they come with.
 llvm::SmallVector<mlir::Value> recomputedValues(mlir::Operation *op);
 
 /// Both runs of an op that is computed again.

@@ -23,7 +23,7 @@ SmallVector<Operation *> memoryBoundOps(func::FuncOp function) {
   SmallVector<Operation *> ops;
   for (Operation &op : function.getOps())
     if (!backward.contains(&op) && isa<qt::AddRmsNormOp, qt::RmsNormOp, qt::GatedDeltaInputsOp, qt::SwigluOp,
-                                       qt::GatedRmsNormOp, qt::QkNormRopeOp>(op))
+                                       qt::GatedRmsNormOp, qt::QkNormRopeOp, qt::PointwiseOp>(op))
       ops.push_back(&op);
   return ops;
 }

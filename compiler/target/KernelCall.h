@@ -23,6 +23,9 @@ struct KernelCall {
   /// Of a call of `pointwise`.
   std::optional<qrt::Expression> expression;
 
+  /// Null where it has none.
+  const qrt::Expression *expressionOrNull() const { return expression ? &*expression : nullptr; }
+
   /// The next argument; `elements`: from an aligned address to its first.
   void addArgument(qrt::ArgEffect effect, const qrt::TensorShape &shape, int64_t elements) {
     shapes.emplace_back(shape);

@@ -99,8 +99,7 @@ FailureOr<qrt::cuda::KernelPlan> planOnGpu(Operation *op, const KernelCall &call
   SmallVector<qrt::cuda::Tensor> args;
   for (auto [i, shape] : llvm::enumerate(call.shapes))
     args.push_back(shape ? placedTensor(*shape, call.offsets[i], i + 1) : qrt::cuda::Tensor());
-  qrt::cuda::Call planned{
-      call.kernel, args, call.effects, call.params, call.bucket, {}, call.expression ? &*call.expression : nullptr};
+  qrt::cuda::Call planned{call.kernel, args, call.effects, call.params, call.bucket, {}, call.expressionOrNull()};
   qrt::cuda::KernelPlan plan(placedTensor({}, 0, 0).data);
   if (qrt::Status status = qrt::cuda::planKernel(planned, plan); !status.ok())
     return op->emitError() << "no kernel on target " << target.name() << ": " << status.message();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialects/qt/Residuals.h"
 
+#include "mlir/IR/IRMapping.h"
+
 using namespace mlir;
 
 namespace qt {
@@ -21,6 +23,9 @@ Operation *cloneWithResults(OpBuilder &builder, Operation *op, ValueRange operan
     attributes.set("resultSegmentSizes", DenseI32ArrayAttr::get(op->getContext(), sizes));
   }
   OperationState state(op->getLoc(), op->getName(), operands, resultTypes, attributes.getAttrs());
+  IRMapping mapping;
+  for (Region &region : op->getRegions())
+    region.cloneInto(state.addRegion(), mapping);
   return builder.create(state);
 }
 

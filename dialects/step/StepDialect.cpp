@@ -129,6 +129,15 @@ static LogicalResult expressionOf(ArrayRef<int64_t> numbers, qrt::Expression &ex
       emitError() << "expected the numbers of an expression, got " << numbers.size();
     return failure();
   }
+  // All but the constants' bits are operations and numbers of values, which are fewer.
+  for (auto [i, number] : llvm::enumerate(numbers)) {
+    bool isConstant = i > 0 && i % 4 == 0 && static_cast<int64_t>(i) <= steps * 4;
+    if (isConstant || llvm::isUInt<8>(number))
+      continue;
+    if (emitError)
+      emitError() << "expected the numbers of an expression, got " << number << " among them";
+    return failure();
+  }
   expression = {};
   for (ArrayRef<int64_t> step = numbers.drop_front(); steps > 0; --steps, step = step.drop_front(4))
     expression.steps.push_back({static_cast<qrt::ExpressionOp>(step[0]), static_cast<uint16_t>(step[1]),

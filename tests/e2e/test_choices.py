@@ -41,6 +41,28 @@ class Choices(support.TestCase):
         del expected[f"model.{frozen}"]
         self.assert_gradients_close(actual, expected)
 
+    def test_missed_compound(self):
+        """A gate that is written as x * sigmoid(x) is no swiglu: clusters compute it and its gradients, the same within
+        rounding, and every build says so, that of `qrun`, too."""
+        _, expected = self.gradients("formed")
+        module = self.work / "pointwise.mlir"
+        support.run("qcc", "import", support.GOLDEN / CASE, "--dtype", "f32", "-o", module)
+        silu = r'%(\d+) = qt\.silu (%\d+) (\{qt\.scope = "layers\.\d+\.mlp"\}) : (\S+)'
+        gate = r"%s\1 = qt.sigmoid \2 \3 : \4\n    %\1 = qt.mul \2, %s\1 \3 : \4, \4"
+        text, changes = re.subn(silu, gate, module.read_text())
+        self.assertEqual(changes, 4, "layers")
+        module.write_text(text)
+        warning = (r"(?m)pointwise\.mlir.*: warning: no compound takes qt\.sigmoid, 2 qt\.mul in scope 'layers\.0\.mlp' of "
+                   r"@model, nor in 3 more of 'layers': computed by themselves, they read and write \d+ bytes a token$")
+        program, grads = self.work / "pointwise.qprog", self.work / "grads"
+        self.assertRegex(support.run("qcc", "build", module, "-o", program, "--buckets", sum(LENGTHS)), warning)
+        self.assertRegex(support.run("qrun", "inspect", program), r"(?m)^ +pointwise +\d")
+        printed = support.run("qrun", "train", "--program", module, "--data", self.packed, "--weights",
+                              support.GOLDEN / CASE, "--out", self.work / "run", "--dump-grads", grads, "--no-shuffle",
+                              "--steps", 1, "--lr", 1e-3)
+        self.assertRegex(printed, warning)
+        self.assert_gradients_close(tensors.read(grads / "step-00001.safetensors"), expected)
+
     def test_recomputing_changes_no_bit(self):
         """What is recomputed comes out the same: gradients, metrics, weights (docs/design.md, remat)."""
         for dtype in ("f32", "bf16"):

@@ -147,8 +147,7 @@ std::vector<HostTensor> runOnDevice(const KernelCall &call) {
       call.args, effects,
       [&](std::span<const Tensor> tensors, KernelPlan &plan) {
         DeviceLimits limits = compileOnly() ? DeviceLimits{} : gpu().limits();
-        return planKernel({call.kernel, tensors, effects, call.params, call.bucket, limits,
-                           call.expression ? &*call.expression : nullptr},
+        return planKernel({call.kernel, tensors, effects, call.params, call.bucket, limits, call.expressionOrNull()},
                           plan);
       },
       kernelInfo(call.kernel).name);

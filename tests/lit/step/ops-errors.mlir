@@ -336,6 +336,13 @@ step.entry @e apply io 0 transient 1024 {
 }
 // -----
 step.entry @e apply io 0 transient 1024 {
+  %0 = step.transient 0 : memref<4x8xf32>
+  %1 = step.transient 256 : memref<4x8xf32>
+  // expected-error@below {{expected the numbers of an expression, got 260 among them}}
+  "step.launch"(%0, %1) <{kernel = "pointwise", argument_effects = array<i32: 2, 0, 0, 0, 1>, params = array<i64>, expression = array<i64: 1, 260, 0, 0, 0, 1>, operandSegmentSizes = array<i32: 2, 0>}> : (memref<4x8xf32>, memref<4x8xf32>) -> ()
+}
+// -----
+step.entry @e apply io 0 transient 1024 {
   %0 = step.transient 0 : memref<f32>
   // expected-error@below {{expected the name of a kernel, got "optimiser"}}
   "step.launch"(%0, %0) <{kernel = "optimiser", argument_effects = array<i32: 1, 3>, params = array<i64>}> : (memref<f32>, memref<f32>) -> ()

@@ -156,6 +156,8 @@ struct KernelCall {
   /// Of a call of `pointwise`.
   std::optional<Expression> expression = std::nullopt;
 
+  const Expression *expressionOrNull() const { return expression ? &*expression : nullptr; }
+
   /// Of each argument: Read, Write or, of those in `accumulate` too, InOut.
   std::vector<ArgEffect> effects() const { return callEffects(kernel, args.size(), accumulate); }
 
@@ -168,7 +170,7 @@ struct KernelCall {
     std::vector<ArgEffect> effects = this->effects();
     ThreadPool pool(threads);
     Call call{kernel, tensors, effects, params, bucket, pool};
-    call.expression = expression ? &*expression : nullptr;
+    call.expression = expressionOrNull();
     std::vector<std::optional<TensorShape>> shapes;
     for (const Tensor &tensor : tensors)
       shapes.push_back(tensor ? std::optional(tensor.shape) : std::nullopt);

@@ -102,7 +102,16 @@ protected:
     module = qcc::qwen::buildModel(context, *config);
   }
 
-  void check(const Row &row);
+  void check(const Row &row, qt::RematPolicy remat = qt::RematPolicy::None);
+
+  /// Calls of `pointwise` in the planned module; those alone that compute again what the forward pass computed.
+  int clusters(bool again = false) {
+    int count = 0;
+    planned->walk([&](step::LaunchOp launch) {
+      count += launch.getKernel() == qrt::Kernel::Pointwise && (!again || launch->hasAttr(qt::kRecomputedAttr));
+    });
+    return count;
+  }
 
   std::string directory;
   MLIRContext context{MLIRContext::Threading::DISABLED};
@@ -143,9 +152,10 @@ qrt::HostBatch batchOf(func::FuncOp function, const Inputs<double> &inputs, cons
   return batch;
 }
 
-void ProgramAgainstIdeal::check(const Row &row) {
+void ProgramAgainstIdeal::check(const Row &row, qt::RematPolicy remat) {
   qcc::PipelineOptions options;
   options.buckets = {row.bucket};
+  options.remat = remat;
   ASSERT_TRUE(succeeded(qcc::compileTo(*module, qcc::Phase::Bucketed, options)));
   std::string name = "step." + qrt::printBucket(row.bucket);
   FailureOr<Inputs<double>> inputs = randomInputs(*module, name, row.spec, /*seed=*/11);
@@ -222,9 +232,13 @@ TEST_P(ProgramAgainstIdeal, LongRowWithATailAndAnEmptyDocument) {
 TEST_P(ProgramAgainstIdeal, PointwiseClusters) {
   makePointwise(*module);
   check({{.lengths = {2, 63, 9, 1}}, {80, 5, 64, 80}});
-  int clusters = 0;
-  planned->walk([&](step::LaunchOp launch) { clusters += launch.getKernel() == qrt::Kernel::Pointwise; });
-  EXPECT_GT(clusters, 0);
+  EXPECT_GT(clusters(), 0);
+}
+
+TEST_P(ProgramAgainstIdeal, PointwiseClustersComputedAgain) {
+  makePointwise(*module);
+  check({{.lengths = {2, 63, 9, 1}}, {80, 5, 64, 80}}, qt::RematPolicy::MemoryBound);
+  EXPECT_GT(clusters(/*again=*/true), 0);
 }
 
 TEST_P(ProgramAgainstIdeal, LengthsAroundAChunk) { check({{.lengths = {2, 63, 128, 65, 1}}, {259, 5, 128, 259}}); }
