@@ -12,6 +12,7 @@
   sanitizer    a tiny step under each tool of compute-sanitizer, which must also report a fault where there is one
   launch       a replayed graph has the bits of the instructions launched one by one
   repeat       two runs have the same bits; 20 runs while another process keeps the GPU busy have them too
+  clusters     a model whose gates no compound takes has the numbers of one whose gates are compounds
   steps        losses fall as on the CPU; a gradient that is not finite changes nothing
 
 The programs for them come with the tree: `ninja -C build gpu-check-programs` builds them with --programs into
@@ -39,6 +40,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "tests" / "golden"
 sys.path.insert(0, str(GOLDEN))
 import packed  # noqa: E402
+import spellings  # noqa: E402
 
 GOLDEN_RUNS = [(dtype, bucket) for dtype in ("f32", "bf16") for bucket in ("exact", "larger")]
 # The tools of compute-sanitizer, and the function of FaultsTest.cpp that each must find fault with.
@@ -279,6 +281,16 @@ def falling(tree, dtype):
     return f"loss {first:.3f} to {last:.3f}"
 
 
+def clusters(tree):
+    """Generated kernels in place of a compound's: a run has the same numbers within rounding."""
+    formed, *_ = tree.train("heads-f32", "formed")
+    generated, *_ = tree.train("clusters-f32", "generated")
+    for step, (expected, got) in enumerate(zip(numbers(formed), numbers(generated)), 1):
+        if any(abs(left - right) > 1e-4 * abs(left) for left, right in zip(expected, got)):
+            raise Failed(f"step {step}: loss and gradient norm {got}, with compounds {expected}")
+    return f"{len(generated)} steps"
+
+
 def checks(tree):
     found = [Check(f"conformance {test}", lambda test=test: tree.conformance(test) and None) for test in tree.conformance_tests()]
     for row, what, pattern in [
@@ -303,6 +315,7 @@ def checks(tree):
         found.append(Check(f"sanitizer {tool} sees a fault", lambda tool=tool, function=function: planted_fault(tree, tool, function)))
         for program in ("tiny-f32", "heads-bf16"):
             found.append(Check(f"sanitizer {tool} {program}", lambda tool=tool, program=program: sanitizer(tree, tool, program)))
+    found.append(Check("clusters", lambda: clusters(tree)))
     for dtype in ("f32", "bf16"):
         found.append(Check(f"steps heads-{dtype}", lambda dtype=dtype: falling(tree, dtype)))
     found.append(Check("repeat heads-bf16 under load", lambda: under_load(tree, "heads-bf16"), alone=True))
@@ -321,12 +334,15 @@ def build_programs(tree):
     tiny = json.loads((GOLDEN / "tiny_untied" / "config.json").read_text()) | {"vocab_size": HEADS["vocab_size"]}
     narrow = dict(HEADS, hidden_size=64, intermediate_size=128, vocab_size=VOCABULARY)
     for name, changes, dtype, states, buckets in [("tiny-f32", tiny, "f32", "f32", "384"),
+                                                  ("clusters-f32", HEADS, "f32", "f32", "384,1024"),
                                                   ("heads-f32", HEADS, "f32", "f32", "384,1024"),
                                                   ("heads-bf16", HEADS, "bf16", "bf16", "384,1024"),
                                                   ("vocabulary", narrow, "bf16", "bf16", "8192")]:
         path, module = tree.work / f"{name}.json", tree.work / f"{name}.mlir"
         path.write_text(json.dumps({**config, **changes}))
         tree.run(qcc, "import", path, "--dtype", dtype, "-o", module)
+        if name == "clusters-f32" and not spellings.without_swiglu(module):
+            raise Failed(f"{module} has no gates")
         tree.run(qcc, "build", module, "--target", "sm_90a", "--states", states, "--buckets", buckets, "-o",
                  tree.programs / f"{name}.qprog")
 

@@ -14,8 +14,8 @@ namespace qrt::cpu::test {
 
 class ExpressionCase {
 public:
-  /// A call of `results` results of this shape, its expression of `steps` steps over `inputs` inputs. The first input
-  /// has the whole shape, the others are repeated in all ways.
+  /// A call of `results` results of this shape, its expression of `steps` steps over `inputs` inputs, which are still
+  /// to be filled. The first input has the whole shape, the others are repeated in all ways.
   ExpressionCase(std::mt19937 &random, const std::vector<int64_t> &dims, int inputs, int steps, int results,
                  int64_t gap = 0) {
     auto below = [&](int64_t n) { return std::uniform_int_distribution<int64_t>(0, n - 1)(random); };
@@ -36,8 +36,6 @@ public:
       while (i > 0 && !its.empty() && below(4) == 0)
         its.erase(its.begin());
       inputs_.push_back(std::make_unique<HostTensor>(dtype(), its, below(2) * gap));
-      for (int64_t e = 0; e < inputs_.back()->elements(); ++e)
-        inputs_.back()->set(e, uniform(random));
       call.args.push_back(inputs_.back().get());
       bounds.push_back(kLargest);
     }
@@ -69,6 +67,14 @@ public:
     // The last values, which depend on the most; an input too where there are not so many.
     for (int i = 0; i < results; ++i)
       expression.results.push_back(static_cast<uint16_t>(std::max<int64_t>(0, inputs + steps - 1 - i)));
+  }
+
+  /// Random inputs, small enough for no step to overflow.
+  void fill(std::mt19937 &random) {
+    std::uniform_real_distribution<double> uniform(-kLargest, kLargest);
+    for (const std::unique_ptr<HostTensor> &input : inputs_)
+      for (int64_t e = 0; e < input->elements(); ++e)
+        input->set(e, uniform(random));
   }
 
   KernelCall call;

@@ -12,6 +12,7 @@ TEST(Pointwise, RandomExpressions) {
     for (const std::vector<int64_t> &dims : shapes) {
       auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
       ExpressionCase it(random, dims, 1 + below(6), 1 + below(16), 1 + below(4), dims.size() > 1 ? below(2) * 3 : 0);
+      it.fill(random);
       it.call.runDeterministic();
       std::vector<const HostTensor *> got;
       for (size_t i = 0; i < it.results(); ++i)
@@ -26,6 +27,7 @@ TEST(Pointwise, LargestAndSmallest) {
   for (auto [inputs, steps, results] : {std::tuple(kMaxExpressionInputs, kMaxExpressionSteps, kMaxExpressionResults),
                                         std::tuple(1, 0, 1), std::tuple(1, 0, 4)}) {
     ExpressionCase it(random, {9, 300}, inputs, steps, results, 5);
+    it.fill(random);
     it.call.runDeterministic();
     std::vector<const HostTensor *> got;
     for (size_t i = 0; i < it.results(); ++i)
