@@ -84,9 +84,9 @@ def FormParameterPacks : Pass<"form-parameter-packs", "mlir::ModuleOp"> {
 def WarnLeftOver : Pass<"warn-left-over", "mlir::ModuleOp"> {
   let summary = "a warning for pointwise ops that no compound took";
   let description = [{
-    Clusters compute such ops, which costs memory traffic that a compound would save: a warning says which ops, of which function, how many bytes a cluster
-    reads and writes, and in notes which compounds were missed there and why. Layers that have the same share a warning. Takes the notes of what was missed
-    (`qt.missed`) off the ops.
+    Clusters compute such ops, which costs memory traffic that a compound would save: a warning says which ops, of which function, how many bytes they
+    read and write if one cluster has them all, and in notes which compounds were missed there and why. Layers that have the same share a warning. Takes
+    what was noted of missed compounds (`qt.missed`) off the ops.
   }];
 }
 

@@ -133,7 +133,7 @@ void warn(func::FuncOp function, const Group &group, int64_t layersMore) {
           << "' of @" << function.getName();
   if (layersMore)
     warning << ", nor in " << layersMore << " more of '" << splitScope(group.scope()).series << "'";
-  warning << ": computed by themselves, they read and write " << traffic.bytesPerToken << " bytes a token";
+  warning << ": computed by themselves, they read and write at least " << traffic.bytesPerToken << " bytes a token";
   if (traffic.otherBytes)
     warning << " and " << traffic.otherBytes << " bytes besides";
   for (Operation *anchor : group.missedAt)

@@ -50,7 +50,7 @@ class Choices(support.TestCase):
         support.run("qcc", "import", support.GOLDEN / CASE, "--dtype", "f32", "-o", module)
         self.assertEqual(spellings.without_swiglu(module), 4, "layers")
         warning = (r"(?m)pointwise\.mlir.*: warning: no compound takes qt\.sigmoid, 2 qt\.mul in scope 'layers\.0\.mlp' of "
-                   r"@model, nor in 3 more of 'layers': computed by themselves, they read and write \d+ bytes a token$")
+                   r"@model, nor in 3 more of 'layers': computed by themselves, they read and write at least \d+ bytes a token$")
         program, grads = self.work / "pointwise.qprog", self.work / "grads"
         self.assertRegex(support.run("qcc", "build", module, "-o", program, "--buckets", sum(LENGTHS)), warning)
         self.assertRegex(support.run("qrun", "inspect", program), r"(?m)^ +pointwise +\d")

@@ -3,7 +3,7 @@
 // RUN: FileCheck %s --check-prefix=WARNING --implicit-check-not=warning < %t.err
 // RUN: qcc build %s --buckets 16 --compile-to fused -o %t.mlir 2>&1 | FileCheck %s --check-prefix=WARNING --implicit-check-not=warning
 
-// WARNING: missed.mlir:[[#]]:[[#]]: warning: no compound takes qt.mul, qt.silu in scope 'layers.0.mlp' of @model: computed by themselves, they read and write 192 bytes a token
+// WARNING: missed.mlir:[[#]]:[[#]]: warning: no compound takes qt.mul, qt.silu in scope 'layers.0.mlp' of @model: computed by themselves, they read and write at least 192 bytes a token
 // WARNING: missed.mlir:[[#]]:[[#]]: note: missed swiglu: expected a product with the silu; got qt.linear
 
 // The clusters of the forward and of the backward pass, in the function of the table alone: an evaluation has its own.

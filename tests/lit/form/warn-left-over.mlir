@@ -4,7 +4,7 @@
 // Layers that have the same share a warning; one that has more has its own.
 // CHECK-LABEL: func.func @layers
 func.func @layers(%x: tensor<?x8xbf16>, %y: tensor<?x8xbf16>) -> tensor<?x8xbf16> {
-  // expected-warning @below {{no compound takes qt.silu, qt.sub in scope 'layers.0.mlp' of @layers, nor in 1 more of 'layers': computed by themselves, they read and write 48 bytes a token}}
+  // expected-warning @below {{no compound takes qt.silu, qt.sub in scope 'layers.0.mlp' of @layers, nor in 1 more of 'layers': computed by themselves, they read and write at least 48 bytes a token}}
   // expected-note @below {{missed swiglu: expected a product with the silu; got qt.sub}}
   %s0 = qt.silu %x {qt.scope = "layers.0.mlp"} : tensor<?x8xbf16>
   %r0 = qt.sub %s0, %y {qt.scope = "layers.0.mlp"} : tensor<?x8xbf16>, tensor<?x8xbf16>
@@ -23,11 +23,11 @@ func.func @layers(%x: tensor<?x8xbf16>, %y: tensor<?x8xbf16>) -> tensor<?x8xbf16
 // What was missed at an op beside them, here the norm of a sum that is repeated; and nothing at all. A row that is added counts by itself.
 // CHECK-LABEL: func.func @beside
 func.func @beside(%x: tensor<?x8xf32>, %row: tensor<8xf32>, %w: tensor<8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
-  // expected-warning @below {{no compound takes qt.add in scope 'norm' of @beside: computed by themselves, they read and write 64 bytes a token and 32 bytes besides}}
+  // expected-warning @below {{no compound takes qt.add in scope 'norm' of @beside: computed by themselves, they read and write at least 64 bytes a token and 32 bytes besides}}
   %a = qt.add %x, %row {qt.scope = "norm"} : tensor<?x8xf32>, tensor<8xf32>
   // expected-note @below {{missed add_rms_norm: expected a sum of two tensors of one shape}}
   %n = qt.rms_norm %a, %w eps 1.0e-6 {qt.scope = "norm"} : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
-  // expected-warning @below {{no compound takes qt.exp in scope 'head' of @beside: computed by themselves, they read and write 64 bytes a token}}
+  // expected-warning @below {{no compound takes qt.exp in scope 'head' of @beside: computed by themselves, they read and write at least 64 bytes a token}}
   %e = qt.exp %x {qt.scope = "head"} : tensor<?x8xf32>
   return %n, %e : tensor<?x8xf32>, tensor<?x8xf32>
 }
