@@ -244,4 +244,7 @@ TEST_F(GatedDeltaInputsOnGpu, AddsToWeightGradients) {
       expectAgreement(awkwardRow(), {1, 2, 16, 16, 4}, types, 1, sums);
     expectAgreement(awkwardRow(), {1, 2, 128, 128, 4}, kTypes[1], 8, sums);
   }
+  // So many channels that their sums are taken four columns a lane.
+  for (const Types &types : {kTypes[1], kTypes[2]})
+    expectAgreement(shortRow(), {16, 32, 128, 128, 4}, types, 8, {15});
 }

@@ -19,6 +19,8 @@ namespace {
 
 constexpr int64_t kRotatedBytes = int64_t{400} << 20;
 constexpr int kReplays = 30;
+/// Calls that a graph has at least, for starting it takes time too.
+constexpr int64_t kCalls = 8;
 
 /// Memory with one random block repeated: what a kernel takes does not depend on more.
 void randomFill(Gpu &gpu, DevicePtr data, int64_t bytes, const ArgSpec &spec, std::mt19937 &random) {
@@ -152,13 +154,15 @@ void run(Gpu &gpu, const Benchmark &benchmark, double copyRate) {
     if (benchmark.eachWork)
       timedWorks = timed;
   }
+  int64_t rounds = (kCalls + copies - 1) / copies;
   double ms = timeGraph(gpu,
                         [&]() -> Status {
-                          for (Set &set : sets)
-                            QRT_RETURN_IF_ERROR(set.works.launch(cuda::test::deviceWorks(), gpu.stream()));
+                          for (int64_t round = 0; round < rounds; ++round)
+                            for (Set &set : sets)
+                              QRT_RETURN_IF_ERROR(set.works.launch(cuda::test::deviceWorks(), gpu.stream()));
                           return Status();
                         }) /
-              static_cast<double>(copies);
+              static_cast<double>(copies * rounds);
   double flops =
       benchmark.flops == 0 ? kernelFlops(benchmark.kernel, given, benchmark.params, benchmark.bucket) : benchmark.flops;
   double rate = static_cast<double>(moved) / ms * 1e-9;
@@ -171,11 +175,12 @@ void run(Gpu &gpu, const Benchmark &benchmark, double copyRate) {
   for (size_t i = 0; i < timedWorks.size(); ++i) {
     double one = timeGraph(gpu,
                            [&]() -> Status {
-                             for (Set &set : sets)
-                               QRT_RETURN_IF_ERROR(set.eachWork[i].launch(cuda::test::deviceWorks(), gpu.stream()));
+                             for (int64_t round = 0; round < rounds; ++round)
+                               for (Set &set : sets)
+                                 QRT_RETURN_IF_ERROR(set.eachWork[i].launch(cuda::test::deviceWorks(), gpu.stream()));
                              return Status();
                            }) /
-                 static_cast<double>(copies);
+                 static_cast<double>(copies * rounds);
     const DeviceLaunch *launch = std::get_if<DeviceLaunch>(&timedWorks[i]);
     std::printf("  %-42s %9.1f us\n", launch ? launch->function.c_str() : "another work", one * 1e3);
   }

@@ -6,18 +6,22 @@
 
 namespace qrt::device {
 
-constexpr int kColumnSumThreads = 1024;
-/// Columns of a block: a warp's width.
-constexpr int kColumnSumColumns = 32;
+constexpr int kColumnSumThreads = 512, kColumnSumBlocksOfOne = 2;
+/// Columns of a block. Few columns: one a lane, and each warp has its own lines. Many: four a lane, so that fewer
+/// blocks are needed.
+constexpr int kColumnSumFew = 32, kColumnSumMany = 256;
+/// From so many columns on the blocks of kColumnSumFew would be more than 132 multiprocessors hold at once.
+constexpr int kColumnSumManyFrom = 132 * kColumnSumBlocksOfOne * kColumnSumFew;
 /// Results of one launch.
 constexpr int kColumnSumResults = 3;
 
 /// `cols` elements of 2 (bf16) or 4 bytes (f32) next to each other, by blocks from `firstBlock`: data[col] = (+=) sum
-/// of lines[i * stride + col] over i < count.
+/// of lines[i * stride + col] over i < count. `many`: blocks of kColumnSumMany columns; `lines` is then on 16 bytes,
+/// and `stride` and `cols` are multiples of 4.
 struct ColumnSumResult {
   Ptr data, lines;
   i64 stride;
-  int count, cols, bytes, accumulate, firstBlock;
+  int count, cols, bytes, accumulate, many, firstBlock;
 };
 
 struct ColumnSumsParams {

@@ -12,6 +12,8 @@ void planColumnSums(std::initializer_list<ColumnSum> sums, KernelPlan &plan) {
   for (const ColumnSum &sum : sums) {
     const TensorShape &shape = sum.result.shape;
     assert(isDense(shape));
+    bool many = shape.elements() >= device::kColumnSumManyFrom && shape.elements() % 4 == 0 && sum.stride % 4 == 0 &&
+                sum.lines % 16 == 0;
     params.result[params.results++] = {sum.result.data,
                                        sum.lines,
                                        sum.stride,
@@ -19,8 +21,9 @@ void planColumnSums(std::initializer_list<ColumnSum> sums, KernelPlan &plan) {
                                        int32(shape.elements()),
                                        int32(byteSize(shape.dtype)),
                                        sum.accumulate,
+                                       many,
                                        int32(blocks)};
-    blocks += ceilDiv(shape.elements(), device::kColumnSumColumns);
+    blocks += ceilDiv(shape.elements(), many ? device::kColumnSumMany : device::kColumnSumFew);
   }
   plan.launch("ColumnSums.cuh", "columnSums", {blocks}, {device::kColumnSumThreads}, 0, params);
 }

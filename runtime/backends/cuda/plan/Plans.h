@@ -55,7 +55,7 @@ struct ColumnSum {
   int64_t stride, count;
 };
 /// The second launch of gradients of weights: each of up to three results becomes (or is added) the sum of its
-/// elements' columns, in an order that follows from `count` alone.
+/// elements' columns, in an order that follows from `count` and the result's size.
 void planColumnSums(std::initializer_list<ColumnSum> sums, KernelPlan &plan);
 
 /// Whether every row (all but the last dimension) starts on 16 bytes and is a whole number of them.
