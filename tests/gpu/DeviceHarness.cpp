@@ -161,6 +161,50 @@ std::vector<HostTensor> runOnDevice(const std::vector<HostTensor *> &tensors, co
   return runTwice(tensors, effects, plan, "plan");
 }
 
+std::vector<std::vector<HostTensor>>
+runOnDevice(const std::vector<KernelCall> &calls,
+            const std::function<Status(std::span<const Call>, KernelPlan &)> &makePlan) {
+  std::vector<HostTensor *> tensors;
+  std::vector<ArgEffect> effects;
+  // Of each call, where its arguments are among the tensors.
+  std::vector<std::vector<size_t>> places;
+  for (const KernelCall &call : calls) {
+    std::vector<size_t> &ofCall = places.emplace_back();
+    for (size_t i = 0; i < call.args.size(); ++i) {
+      auto found = call.args[i] ? std::find(tensors.begin(), tensors.end(), call.args[i]) : tensors.end();
+      ofCall.push_back(static_cast<size_t>(found - tensors.begin()));
+      if (found == tensors.end()) {
+        tensors.push_back(call.args[i]);
+        effects.push_back(call.effects()[i]);
+      }
+    }
+  }
+  std::vector<HostTensor> left = runTwice(
+      tensors, effects,
+      [&](std::span<const Tensor> given, KernelPlan &plan) {
+        DeviceLimits limits = compileOnly() ? DeviceLimits{} : gpu().limits();
+        std::vector<std::vector<Tensor>> args;
+        std::vector<std::vector<ArgEffect>> ofArgs;
+        for (const std::vector<size_t> &ofCall : places) {
+          args.emplace_back(), ofArgs.emplace_back();
+          for (size_t place : ofCall)
+            args.back().push_back(given[place]), ofArgs.back().push_back(effects[place]);
+        }
+        std::vector<Call> planned;
+        for (size_t i = 0; i < calls.size(); ++i)
+          planned.push_back({calls[i].kernel, args[i], ofArgs[i], calls[i].params, calls[i].bucket, limits});
+        return makePlan(planned, plan);
+      },
+      kernelInfo(calls[0].kernel).name);
+  std::vector<std::vector<HostTensor>> results;
+  for (const std::vector<size_t> &ofCall : places) {
+    results.emplace_back();
+    for (size_t place : ofCall)
+      results.back().push_back(left[place]);
+  }
+  return results;
+}
+
 std::vector<std::byte> workspaceOnDevice(const KernelCall &call) {
   std::vector<HostTensor> args;
   std::vector<std::byte> workspace;

@@ -37,6 +37,11 @@ std::vector<HostTensor> runOnDevice(const KernelCall &call);
 /// As runOnDevice(call), of the works that `plan` makes for these tensors; `results` lists those that are written.
 std::vector<HostTensor> runOnDevice(const std::vector<HostTensor *> &tensors, const std::vector<size_t> &results,
                                     const std::function<Status(std::span<const Tensor>, KernelPlan &)> &plan);
+/// As runOnDevice(call), of several calls with the works that `plan` makes for them together; a tensor may be an
+/// argument of many. The arguments as the GPU leaves them, by call.
+std::vector<std::vector<HostTensor>>
+runOnDevice(const std::vector<KernelCall> &calls,
+            const std::function<Status(std::span<const Call>, KernelPlan &)> &plan);
 /// Runs the call likewise, once, and returns what it leaves in its workspace.
 std::vector<std::byte> workspaceOnDevice(const KernelCall &call);
 

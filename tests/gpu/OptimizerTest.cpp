@@ -3,6 +3,8 @@
 // global_norm, optimizer_step and adamw against the CPU's.
 #include "tests/gpu/DeviceHarness.h"
 
+#include <deque>
+
 using namespace qrt;
 using namespace qrt::cpu::test;
 using namespace qrt::cuda::test;
@@ -36,36 +38,47 @@ class AdamWOnGpu : public testing::Test {
 protected:
   std::mt19937 random{testSeed()};
 
-  HostTensor gradient, weight, expAvg, expAvgSq, master, norm, counters, hyper, seed;
-  std::vector<ParamValue> params;
+  /// The tensors of one parameter.
+  struct Parameter {
+    HostTensor gradient, weight, expAvg, expAvgSq, master;
+  };
+  Parameter parameter;
+  HostTensor norm, counters, hyper, seed;
 
-  KernelCall make(const AdamWCase &c, int64_t step, bool decay) {
+  KernelCall makeCall(Parameter &p, const AdamWCase &c, bool decay) {
     int64_t elements = 0;
-    params = {intParam(decay)};
+    std::vector<ParamValue> params = {intParam(decay)};
     for (int64_t member : c.members) {
       params.push_back(intParam(static_cast<int64_t>(random() * uint64_t{0x100000001})));
       params.push_back(intParam(member));
       elements += member;
     }
-    gradient = HostTensor(c.gradient, {elements}).randomize(random, 0.1);
-    weight = HostTensor(c.weight, {elements}).randomize(random);
-    expAvg = HostTensor(c.expAvg, {elements}).randomize(random, 0.1);
-    expAvgSq = HostTensor(c.expAvgSq, {elements}).randomize(random, 0.05);
+    p.gradient = HostTensor(c.gradient, {elements}).randomize(random, 0.1);
+    p.weight = HostTensor(c.weight, {elements}).randomize(random);
+    p.expAvg = HostTensor(c.expAvg, {elements}).randomize(random, 0.1);
+    p.expAvgSq = HostTensor(c.expAvgSq, {elements}).randomize(random, 0.05);
     for (int64_t i = 0; i < elements; ++i)
-      expAvgSq.set(i, expAvgSq.get(i) * expAvgSq.get(i));
+      p.expAvgSq.set(i, p.expAvgSq.get(i) * p.expAvgSq.get(i));
     if (c.master) {
-      master = HostTensor(DType::F32, {elements}).randomize(random);
-      weight.fill(master.values());
+      p.master = HostTensor(DType::F32, {elements}).randomize(random);
+      p.weight.fill(p.master.values());
     }
+    return {Kernel::AdamW,
+            {&p.gradient, &norm, &counters, &hyper, &seed, &p.weight, &p.expAvg, &p.expAvgSq,
+             c.master ? &p.master : nullptr},
+            params};
+  }
+  void makeScalars(int64_t step) {
     norm = scalar(DType::F32, 1.5);
     counters = HostTensor(DType::I64, {2});
     counters.fill({static_cast<double>(step), 1});
     hyper = HostTensor(DType::F32, {8});
     hyper.fill({1e-2, 0.9, 0.99, 1e-8, 0.1, 1, 0, 0});
     seed = scalar(DType::I64, static_cast<double>(random()));
-    return {Kernel::AdamW,
-            {&gradient, &norm, &counters, &hyper, &seed, &weight, &expAvg, &expAvgSq, c.master ? &master : nullptr},
-            params};
+  }
+  KernelCall make(const AdamWCase &c, int64_t step, bool decay) {
+    makeScalars(step);
+    return makeCall(parameter, c, decay);
   }
 
   /// f32 within rounding. bf16: rounded with the same random numbers, so equal but for the rare value whose last bits
@@ -91,12 +104,16 @@ protected:
   void expectAgreement(const AdamWCase &c, int64_t step, bool decay) {
     KernelCall call = make(c, step, decay);
     std::vector<HostTensor> got = runOnDevice(call);
+    expectUpdated(call, got);
+  }
+  /// Runs the call on the CPU; `got`: its arguments after the GPU's update.
+  static void expectUpdated(const KernelCall &call, const std::vector<HostTensor> &got) {
     call.run();
-    expectSame(got[5], weight, "weight");
-    expectSame(got[6], expAvg, "exp_avg");
-    expectSame(got[7], expAvgSq, "exp_avg_sq");
-    if (c.master)
-      expectSame(got[8], master, "master");
+    expectSame(got[5], *call.args[5], "weight");
+    expectSame(got[6], *call.args[6], "exp_avg");
+    expectSame(got[7], *call.args[7], "exp_avg_sq");
+    if (call.args[8])
+      expectSame(got[8], *call.args[8], "master");
   }
 };
 
@@ -128,6 +145,20 @@ TEST(GlobalNormOnGpu, AgreesWithTheCpu) {
   };
   for (size_t count : {size_t{1}, size_t{4}, gradients.size(), size_t{120}, size_t{121}, size_t{300}})
     check(count);
+}
+
+// Their squares leave f32, their norm does not.
+TEST(GlobalNormOnGpu, LargeGradients) {
+  std::mt19937 random(testSeed());
+  HostTensor a = HostTensor(F, {70001}).randomize(random, 1e30), b = HostTensor(B, {900}).randomize(random, 1e25);
+  HostTensor c = HostTensor(F, {3000}).randomize(random), norm(F, {});
+  a.set(69999, 2e37);
+  // One thread alone leaves f32.
+  c.set(1234, 1e36);
+  KernelCall call{Kernel::GlobalNorm, {&norm, &a, &b, &c}};
+  HostTensor got = runOnDevice(call)[0];
+  call.run();
+  EXPECT_NEAR(got.get(0), norm.get(0), 3e-7 * norm.get(0));
 }
 
 TEST(GlobalNormOnGpu, IsNotFiniteWhereAGradientIsNot) {
@@ -169,6 +200,30 @@ TEST_F(AdamWOnGpu, AgreesWithTheCpu) {
   }
 }
 
+// What one plan does for many parameters is what a plan for each does, bit for bit.
+TEST_F(AdamWOnGpu, ManyParametersInOnePlan) {
+  for (AdamWCase types : {AdamWCase{B, B, B, B, false, {}}, {B, B, F, F, true, {}}, {F, F, F, F, false, {}}}) {
+    makeScalars(7);
+    std::deque<Parameter> parameters;
+    std::vector<KernelCall> calls;
+    for (int i = 0; i < 75; ++i) {
+      types.members = {1 + static_cast<int64_t>(random() % 3000)};
+      if (i % 9 == 4)
+        types.members = {16 * (1 + static_cast<int64_t>(random() % 2000)), 37, 800};
+      calls.push_back(makeCall(parameters.emplace_back(), types, i % 3 != 0));
+    }
+    std::vector<std::vector<HostTensor>> together = runOnDevice(calls, cuda::planUpdates);
+    for (size_t i = 0; i < calls.size(); ++i) {
+      SCOPED_TRACE(testing::Message() << "parameter " << i << " of " << calls[i].args[5]->elements() << " elements");
+      std::vector<HostTensor> alone = runOnDevice(calls[i]);
+      for (size_t arg : {5, 6, 7, 8})
+        if (calls[i].args[arg])
+          EXPECT_TRUE(together[i][arg].bytes() == alone[arg].bytes()) << "argument " << arg;
+      expectUpdated(calls[i], together[i]);
+    }
+  }
+}
+
 TEST_F(AdamWOnGpu, ManyMembers) {
   std::vector<int64_t> members;
   for (int i = 0; i < 200; ++i)
@@ -197,9 +252,9 @@ TEST_F(AdamWOnGpu, ANormThatIsNotFiniteChangesNothing) {
 TEST_F(AdamWOnGpu, KeepsInfinityAndNan) {
   KernelCall call = make({F, B, B, B, false, {64}}, 3, true);
   for (int64_t i = 0; i < 64; i += 5)
-    expAvgSq.set(i, HUGE_VAL);
-  gradient.set(3, NAN);
-  weight.set(12, -HUGE_VAL);
+    parameter.expAvgSq.set(i, HUGE_VAL);
+  parameter.gradient.set(3, NAN);
+  parameter.weight.set(12, -HUGE_VAL);
   std::vector<HostTensor> got = runOnDevice(call);
   for (int64_t i = 0; i < 64; ++i) {
     EXPECT_EQ(std::isnan(got[5].get(i)), i == 3 || i == 12) << i; // -inf + decay * inf

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <map>
 
 namespace qrt::cuda {
@@ -50,7 +51,11 @@ public:
 
 private:
   Tensor tensorOf(int32_t slice) const;
+  std::vector<Tensor> argsOf(const Launch &launch) const;
+  Call callOf(const Launch &launch, std::span<const Tensor> args) const;
   Status plan(const Instruction &instruction, KernelPlan &plan) const;
+  /// The updates of parameters at instruction `first` and after it that fit into one plan: how many.
+  StatusOr<size_t> planUpdatesFrom(size_t first, KernelPlan &plan) const;
   /// "FILE: entry step 8192: instruction 12 (gemm, layers.3.mlp)".
   std::string where(size_t instruction) const;
   /// Puts all instructions on the stream; also while it is being captured.
@@ -67,7 +72,7 @@ private:
   const Program &program_;
   const Entry &entry_;
   std::shared_ptr<KernelModules> modules_;
-  /// By instruction.
+  /// By instruction. Of updates of parameters in one plan, the first has all works.
   std::vector<PreparedWorks> works_;
   Graph graph_;
   DebugTable debug_;
@@ -188,6 +193,39 @@ Tensor CudaExecutable::tensorOf(int32_t index) const {
   return {slice.shape, device_.at(slice.space, slice.offset)};
 }
 
+std::vector<Tensor> CudaExecutable::argsOf(const Launch &launch) const {
+  std::vector<Tensor> args;
+  for (int32_t index : launch.slices)
+    args.push_back(tensorOf(index));
+  return args;
+}
+
+Call CudaExecutable::callOf(const Launch &launch, std::span<const Tensor> args) const {
+  return {launch.kernel,
+          args,
+          launch.effects,
+          launch.params,
+          entry_.bucket,
+          device_.gpu().limits(),
+          launch.expressionOrNull()};
+}
+
+StatusOr<size_t> CudaExecutable::planUpdatesFrom(size_t first, KernelPlan &plan) const {
+  std::deque<std::vector<Tensor>> args;
+  std::vector<Call> calls;
+  for (size_t i = first; i < entry_.instructions.size(); ++i) {
+    const Launch *launch = std::get_if<Launch>(&entry_.instructions[i].work);
+    if (!launch || launch->kernel != Kernel::AdamW)
+      break;
+    Call call = callOf(*launch, args.emplace_back(argsOf(*launch)));
+    if (!calls.empty() && !joinsUpdate(calls[0], call))
+      break;
+    calls.push_back(call);
+  }
+  QRT_RETURN_IF_ERROR(planUpdates(calls, plan));
+  return calls.size();
+}
+
 Status CudaExecutable::plan(const Instruction &instruction, KernelPlan &plan) const {
   if (const Gemm *gemm = std::get_if<Gemm>(&instruction.work)) {
     plan.gemm({tensorOf(gemm->a), tensorOf(gemm->b), tensorOf(gemm->c), gemm->transposeA, gemm->transposeB,
@@ -199,12 +237,8 @@ Status CudaExecutable::plan(const Instruction &instruction, KernelPlan &plan) co
   if (const Fill *fill = std::get_if<Fill>(&instruction.work))
     return planZero(tensorOf(fill->target), plan);
   const Launch &launch = std::get<Launch>(instruction.work);
-  std::vector<Tensor> args;
-  for (int32_t index : launch.slices)
-    args.push_back(tensorOf(index));
-  QRT_RETURN_IF_ERROR(planKernel({launch.kernel, args, launch.effects, launch.params, entry_.bucket,
-                                  device_.gpu().limits(), launch.expressionOrNull()},
-                                 plan));
+  std::vector<Tensor> args = argsOf(launch);
+  QRT_RETURN_IF_ERROR(planKernel(callOf(launch, args), plan));
   int64_t workspace = 0;
   if (launch.workspace >= 0) {
     const Slice &slice = entry_.slices[static_cast<size_t>(launch.workspace)];
@@ -235,15 +269,24 @@ Status CudaExecutable::build(Choosing choosing) {
   modules_ = device_.modulesOf(program_);
   int64_t loaded = modules_->size();
   WorkContext context = device_.gpu().works(*modules_);
-  for (size_t i = 0; i < entry_.instructions.size(); ++i) {
+  while (works_.size() < entry_.instructions.size()) {
+    const size_t i = works_.size();
     const Launch *launch = std::get_if<Launch>(&entry_.instructions[i].work);
     KernelPlan planned(launch && launch->workspace >= 0 ? tensorOf(launch->workspace).data : 0);
-    if (Status status = plan(entry_.instructions[i], planned); !status.ok())
+    size_t count = 1;
+    if (launch && launch->kernel == Kernel::AdamW) {
+      StatusOr<size_t> updates = planUpdatesFrom(i, planned);
+      if (!updates.ok())
+        return std::move(updates).status().withContext(where(i));
+      count = *updates;
+    } else if (Status status = plan(entry_.instructions[i], planned); !status.ok()) {
       return std::move(status).withContext(where(i));
+    }
     StatusOr<PreparedWorks> works = PreparedWorks::prepare(context, planned.works());
     if (!works.ok())
       return std::move(works).status().withContext(where(i));
     works_.push_back(*std::move(works));
+    works_.resize(i + count);
   }
   done.functions += modules_->size() - loaded;
   lap(done.loadMilliseconds);

@@ -21,7 +21,7 @@ struct AdamWCoefficients {
   float scale;                      // of the gradient
   float beta1, beta2, rest1, rest2; // rest = 1 - beta
   float rate, inverseRoot, eps;     // learning rate / (1 - beta1^t), 1 / sqrt(1 - beta2^t)
-  float decay;                      // learning rate * weight decay
+  float decay;                      // learning rate * weight decay, where it applies
 };
 
 __device__ __forceinline__ double integerPower(double x, i64 n) {
@@ -45,18 +45,19 @@ __device__ __forceinline__ AdamWCoefficients adamWCoefficients(const AdamWParams
   c.rate = static_cast<float>(learningRate / (1.0 - integerPower(beta1, step)));
   c.inverseRoot = static_cast<float>(1.0 / sqrt(1.0 - integerPower(beta2, step)));
   c.eps = hyper[kEps];
-  c.decay = p.decays ? learningRate * weightDecay : 0.0f;
+  c.decay = learningRate * weightDecay;
   return c;
 }
 
-__device__ __forceinline__ void adamWUpdate(const AdamWCoefficients &c, float gradient, float &weight, float &expAvg,
-                                            float &expAvgSq) {
+/// `decay`: that of the coefficients or 0.
+__device__ __forceinline__ void adamWUpdate(const AdamWCoefficients &c, float decay, float gradient, float &weight,
+                                            float &expAvg, float &expAvgSq) {
   float g = gradient * c.scale;
   expAvg = c.beta1 * expAvg + c.rest1 * g;
   expAvgSq = c.beta2 * expAvgSq + c.rest2 * (g * g);
   float change = c.rate * expAvg * approximateReciprocal(approximateRoot(expAvgSq) * c.inverseRoot + c.eps);
   // Not as a factor 1 - decay, which f32 rounds to few digits of the decay.
-  weight -= c.decay * weight + change;
+  weight -= decay * weight + change;
 }
 
 /// What a number is rounded for: the counter's second word.
@@ -137,11 +138,6 @@ __global__ void __launch_bounds__(kAdamWThreads, kAdamWBlocks) adamW(const __gri
   using Exact = typename Choose<kMaster != 0, float, W>::Type;
   constexpr bool kNoisy = sizeof(Exact) == 2 || sizeof(M) == 2 || sizeof(V) == 2;
   constexpr int kWidth = kNoisy ? kAdamWNoisyWidth : kAdamWWidth;
-  const G *gradients = as<const G>(p.gradient);
-  Exact *weights = as<Exact>(kMaster ? p.master : p.weight);
-  W *copies = as<W>(p.weight);
-  M *expAvgs = as<M>(p.expAvg);
-  V *expAvgSqs = as<V>(p.expAvgSq);
 
   float norm = *as<const float>(p.norm);
   if (!isFinite(norm))
@@ -157,30 +153,21 @@ __global__ void __launch_bounds__(kAdamWThreads, kAdamWBlocks) adamW(const __gri
   __syncthreads();
   const AdamWCoefficients c = shared;
 
-  // The pieces of kWidth elements from number `zero`: the first and the last may be parts.
-  i64 zero = p.begin / kWidth;
-  unsigned pieces = static_cast<unsigned>((p.end + kWidth - 1) / kWidth - zero);
-  unsigned wholeBegin = p.begin % kWidth != 0, wholeEnd = pieces - (p.end % kWidth != 0);
-  unsigned stride = gridDim.x * kAdamWThreads;
-
-  // Whole pieces below memberEnd are of this member; they are its groups memberGroup + piece.
-  int member = 0;
-  i64 memberBegin = p.begin;
-  unsigned memberEnd = 0, memberGroup = 0;
-  auto toMemberOf = [&](i64 element) {
-    while (element >= p.member[member].end)
-      memberBegin = p.member[member++].end;
-  };
-  for (unsigned piece = blockIdx.x * kAdamWThreads + threadIdx.x; piece < pieces; piece += stride) {
-    i64 first = (zero + piece) * kWidth;
-    if (piece >= memberEnd) {
-      toMemberOf(first > p.begin ? first : p.begin);
-      // A member that begins inside a piece has none of its groups in one.
-      if (!kNoisy || memberBegin % kWidth == 0)
-        memberEnd = static_cast<unsigned>(p.member[member].end / kWidth - zero);
-      memberGroup = static_cast<unsigned>(zero - memberBegin / kWidth);
-    }
-    if (piece >= wholeBegin && piece < wholeEnd && piece < memberEnd) {
+  int index = 0;
+  unsigned beginPiece = 0, stride = gridDim.x * kAdamWThreads;
+  for (unsigned piece = blockIdx.x * kAdamWThreads + threadIdx.x; piece < p.pieces; piece += stride) {
+    while (piece >= p.member[index].endPiece)
+      beginPiece = p.member[index++].endPiece;
+    const AdamWMember &member = p.member[index];
+    const G *gradients = as<const G>(member.gradient);
+    Exact *weights = as<Exact>(kMaster ? member.master : member.weight);
+    W *copies = as<W>(member.weight);
+    M *expAvgs = as<M>(member.expAvg);
+    V *expAvgSqs = as<V>(member.expAvgSq);
+    const float decay = member.decays ? c.decay : 0.0f;
+    unsigned group = piece - beginPiece;
+    i64 first = static_cast<i64>(group) * kWidth;
+    if (member.aligned && first + kWidth <= member.elements) {
       AdamWPiece<G, kWidth> gradient;
       AdamWPiece<Exact, kWidth> weight;
       AdamWPiece<M, kWidth> expAvg;
@@ -192,13 +179,13 @@ __global__ void __launch_bounds__(kAdamWThreads, kAdamWBlocks) adamW(const __gri
       expAvgSq.load(expAvgSqs + first);
       uint4 noise[3] = {};
       if constexpr (kNoisy) {
-        const PhiloxKeys keys = memberKeys[member];
+        const PhiloxKeys keys = memberKeys[index];
         if constexpr (sizeof(Exact) == 2)
-          noise[kForWeight] = adamWNoise(memberGroup + piece, kForWeight, step, keys);
+          noise[kForWeight] = adamWNoise(group, kForWeight, step, keys);
         if constexpr (sizeof(M) == 2)
-          noise[kForExpAvg] = adamWNoise(memberGroup + piece, kForExpAvg, step, keys);
+          noise[kForExpAvg] = adamWNoise(group, kForExpAvg, step, keys);
         if constexpr (sizeof(V) == 2)
-          noise[kForExpAvgSq] = adamWNoise(memberGroup + piece, kForExpAvgSq, step, keys);
+          noise[kForExpAvgSq] = adamWNoise(group, kForExpAvgSq, step, keys);
       }
       const unsigned words[3][4] = {{noise[0].x, noise[0].y, noise[0].z, noise[0].w},
                                     {noise[1].x, noise[1].y, noise[1].z, noise[1].w},
@@ -211,8 +198,8 @@ __global__ void __launch_bounds__(kAdamWThreads, kAdamWBlocks) adamW(const __gri
           int pair = 2 * quad + i;
           float2 g = gradient.widen(pair);
           w[i] = weight.widen(pair), m[i] = expAvg.widen(pair), s[i] = expAvgSq.widen(pair);
-          adamWUpdate(c, g.x, w[i].x, m[i].x, s[i].x);
-          adamWUpdate(c, g.y, w[i].y, m[i].y, s[i].y);
+          adamWUpdate(c, decay, g.x, w[i].x, m[i].x, s[i].x);
+          adamWUpdate(c, decay, g.y, w[i].y, m[i].y, s[i].y);
           if constexpr (kMaster != 0)
             copy.narrow(pair, w[i]);
         }
@@ -239,16 +226,15 @@ __global__ void __launch_bounds__(kAdamWThreads, kAdamWBlocks) adamW(const __gri
         copy.store(copies + first);
       continue;
     }
-    for (i64 e = first > p.begin ? first : p.begin; e < first + kWidth && e < p.end; ++e) {
-      toMemberOf(e);
+    for (i64 e = first; e < first + kWidth && e < member.elements; ++e) {
       float w = toFloat(weights[e]), m = toFloat(expAvgs[e]), s = toFloat(expAvgSqs[e]);
-      adamWUpdate(c, toFloat(gradients[e]), w, m, s);
-      unsigned element = static_cast<unsigned>(e - memberBegin);
+      adamWUpdate(c, decay, toFloat(gradients[e]), w, m, s);
+      unsigned element = static_cast<unsigned>(e);
       uint4 noise[3] = {};
       if constexpr (kNoisy) {
 #pragma unroll 1
         for (int i = 0; i < 3; ++i) {
-          uint4 drawn = adamWNoise(element / 8, static_cast<AdamWPurpose>(i), step, memberKeys[member]);
+          uint4 drawn = adamWNoise(element / 8, static_cast<AdamWPurpose>(i), step, memberKeys[index]);
           (i == 0 ? noise[0] : i == 1 ? noise[1] : noise[2]) = drawn;
         }
       }
@@ -258,7 +244,6 @@ __global__ void __launch_bounds__(kAdamWThreads, kAdamWBlocks) adamW(const __gri
       if constexpr (kMaster != 0)
         copies[e] = fromFloat<W>(w);
     }
-    memberEnd = 0;
   }
 }
 

@@ -21,21 +21,26 @@ struct OptimizerStepParams {
   Ptr norm, counters;
 };
 
-/// A member of a pack: its elements end before `end`, counted in the pack.
+/// A parameter that is updated: `elements` (below 2^32) neighbours of each tensor. Pieces of a launch are pieces of its
+/// members, one member after the other; the last piece of a member may be a part.
 struct AdamWMember {
-  i64 key, end;
+  Ptr gradient, weight, expAvg, expAvgSq, master;
+  i64 key;
+  unsigned elements;
+  /// Its pieces end before this one of the launch; they begin where the member before ends.
+  unsigned endPiece;
+  /// Whether weight decay applies; whether all of its tensors start on 16 bytes.
+  short decays, aligned;
 };
-/// Members of one launch.
-constexpr int kAdamWMembers = 64;
+/// Members of one launch: the parameters stay below 4 KiB.
+constexpr int kAdamWMembers = 60;
 
-/// The elements [begin, end) of tensors without gaps, 16-byte aligned; they are those of the members, each of less than
-/// 2^32.
 struct AdamWParams {
-  Ptr gradient, norm, counters, hyper, seed, weight, expAvg, expAvgSq, master;
-  i64 begin, end;
-  int decays;
+  Ptr norm, counters, hyper, seed;
+  unsigned pieces;
   AdamWMember member[kAdamWMembers];
 };
+static_assert(sizeof(AdamWParams) <= 4096);
 
 } // namespace qrt::device
 

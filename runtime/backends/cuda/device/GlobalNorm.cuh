@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The norm of all gradients: a block sums the squares of one chunk, in f32 of a few hundred squares a thread and in f64
-// beyond; one more block adds the chunks in f64 in their order.
+// beyond; where a thread's squares leave f32, it takes them again in f64. One more block adds the chunks in f64 in
+// their order.
 #include "Common.cuh"
 #include "GlobalNorm.h"
 
 namespace qrt::device {
 
-/// This thread's share of n elements.
-template <typename T> __device__ __forceinline__ double sumOfSquares(const T *x, int n, bool hasVectors) {
+/// This thread's share of n elements, squared and added in the type Sum.
+template <typename Sum, typename T>
+__device__ __forceinline__ double sumOfSquaresIn(const T *x, int n, bool hasVectors) {
   constexpr int kWidth = kVector<T>;
-  float sums[kWidth] = {};
+  Sum sums[kWidth] = {};
   int begin = 0;
   if (hasVectors) {
     begin = n / kWidth * kWidth;
@@ -20,16 +22,23 @@ template <typename T> __device__ __forceinline__ double sumOfSquares(const T *x,
       loadVector(x + i, values);
 #pragma unroll
       for (int j = 0; j < kWidth; ++j)
-        sums[j] = fmaf(values[j], values[j], sums[j]);
+        sums[j] = fma(static_cast<Sum>(values[j]), static_cast<Sum>(values[j]), sums[j]);
     }
   }
-  for (int i = begin + threadIdx.x; i < n; i += kNormThreads)
-    sums[0] = fmaf(toFloat(x[i]), toFloat(x[i]), sums[0]);
+  for (int i = begin + threadIdx.x; i < n; i += kNormThreads) {
+    Sum value = toFloat(x[i]);
+    sums[0] = fma(value, value, sums[0]);
+  }
   double total = 0;
 #pragma unroll
   for (int j = 0; j < kWidth; ++j)
     total += sums[j];
   return total;
+}
+template <typename T> __device__ __forceinline__ double sumOfSquares(const T *x, int n, bool hasVectors) {
+  double sum = sumOfSquaresIn<float>(x, n, hasVectors);
+  // NaN too: it stays.
+  return isFinite(static_cast<float>(sum)) ? sum : sumOfSquaresIn<double>(x, n, hasVectors);
 }
 
 /// A block a chunk.

@@ -22,51 +22,107 @@ Status planOptimizerStep(const Call &call, KernelPlan &plan) {
   return Status();
 }
 
-Status planAdamW(const Call &call, KernelPlan &plan) {
-  const Tensor &gradient = call.args[0], &weight = call.args[5], &expAvg = call.args[6], &expAvgSq = call.args[7],
-               &master = call.args[8];
-  for (const Tensor *tensor : {&gradient, &weight, &expAvg, &expAvgSq, &master})
-    QRT_RETURN_IF_ERROR(requireAligned(call, *tensor));
-  device::AdamWParams params{};
-  params.gradient = gradient.data;
-  params.norm = call.args[1].data;
-  params.counters = call.args[2].data;
-  params.hyper = call.args[3].data;
-  params.seed = call.args[4].data;
-  params.weight = weight.data;
-  params.expAvg = expAvg.data;
-  params.expAvgSq = expAvgSq.data;
-  params.master = master.data;
-  params.decays = int32(call.params[0].i);
-  std::span<const ParamValue> members = call.params.subspan(1);
-  for (size_t i = 1; i < members.size(); i += 2)
-    if (members[i].i >= int64_t{1} << 32)
-      return error(StatusCode::Unsupported, "{}: a member of {} elements: expected less than 2^32",
-                   kernelInfo(call.kernel).name, members[i].i);
-  std::string function = instance(
-      "adamW", {gradient.shape.dtype, weight.shape.dtype, expAvg.shape.dtype, expAvgSq.shape.dtype}, {master ? 1 : 0});
-  bool noisy = false;
-  for (const Tensor *tensor : {master ? &master : &weight, &expAvg, &expAvgSq})
-    noisy = noisy || tensor->shape.dtype == DType::BF16;
-  int64_t width = noisy ? device::kAdamWNoisyWidth : device::kAdamWWidth;
-  // The members of most packs fit into one launch.
-  while (!members.empty()) {
-    params.begin = params.end;
-    // Below 2^33 elements.
-    for (int i = 0; i < device::kAdamWMembers && !members.empty() && params.end - params.begin < int64_t{1} << 32;
-         ++i, members = members.subspan(2)) {
-      params.end += members[1].i;
-      params.member[i] = {members[0].i, params.end};
-    }
-    // As many blocks as run at once or, so that they end together, several times as many of some length.
-    constexpr int64_t kPiecesOfThread = 32;
-    int64_t pieces = (params.end + width - 1) / width - params.begin / width;
-    int64_t blocks = std::max(int64_t{call.device.multiprocessors} * device::kAdamWBlocks,
-                              pieces / (int64_t{kThreads} * kPiecesOfThread));
-    plan.launch("AdamW.cuh", function, {std::min(ceilDiv(pieces, kThreads), static_cast<uint32_t>(blocks))}, {kThreads},
-                0, params);
+namespace {
+
+enum Arg { kGradient, kNorm, kCounters, kHyper, kSeed, kWeight, kExpAvg, kExpAvgSq, kMaster };
+
+/// Collects members and launches what one launch takes.
+class Updates {
+public:
+  /// `call`: whose types and scalars all calls have.
+  Updates(const Call &call, KernelPlan &plan) : call_(call), plan_(plan) {
+    params_.norm = call.args[kNorm].data;
+    params_.counters = call.args[kCounters].data;
+    params_.hyper = call.args[kHyper].data;
+    params_.seed = call.args[kSeed].data;
+    const Tensor &master = call.args[kMaster];
+    bool noisy = false;
+    for (const Tensor *tensor : {master ? &master : &call.args[kWeight], &call.args[kExpAvg], &call.args[kExpAvgSq]})
+      noisy = noisy || tensor->shape.dtype == DType::BF16;
+    width_ = noisy ? device::kAdamWNoisyWidth : device::kAdamWWidth;
   }
+
+  /// Elements [begin, begin + elements) of the tensors of `call`.
+  void add(const Call &call, int64_t key, int64_t begin, int64_t elements) {
+    int64_t pieces = (elements + width_ - 1) / width_;
+    // Piece numbers, and one stride of a grid beyond the last, are below 2^32.
+    constexpr int64_t kMostPieces = int64_t{1} << 31;
+    if (count_ == device::kAdamWMembers || (count_ > 0 && params_.pieces + pieces > kMostPieces))
+      launch();
+    bool aligned = true;
+    auto at = [&](Arg arg) -> DevicePtr {
+      const Tensor &tensor = call.args[arg];
+      if (!tensor)
+        return 0;
+      DevicePtr data = tensor.data + static_cast<DevicePtr>(begin * byteSize(tensor.shape.dtype));
+      aligned = aligned && data % 16 == 0;
+      return data;
+    };
+    device::AdamWMember &member = params_.member[count_++];
+    member = {at(kGradient), at(kWeight), at(kExpAvg), at(kExpAvgSq), at(kMaster), key, 0, 0, 0, 0};
+    member.elements = static_cast<unsigned>(elements);
+    params_.pieces += static_cast<unsigned>(pieces);
+    member.endPiece = params_.pieces;
+    member.decays = call.params[0].i != 0;
+    member.aligned = aligned;
+  }
+
+  void launch() {
+    if (params_.pieces > 0) {
+      auto type = [&](Arg arg) { return call_.args[arg].shape.dtype; };
+      // As many blocks as run at once or, so that they end together, several times as many of some length.
+      constexpr int64_t kPiecesOfThread = 32;
+      int64_t pieces = params_.pieces;
+      int64_t blocks = std::max(int64_t{call_.device.multiprocessors} * device::kAdamWBlocks,
+                                pieces / (int64_t{kThreads} * kPiecesOfThread));
+      plan_.launch("AdamW.cuh",
+                   instance("adamW", {type(kGradient), type(kWeight), type(kExpAvg), type(kExpAvgSq)},
+                            {call_.args[kMaster] ? 1 : 0}),
+                   {std::min(ceilDiv(pieces, kThreads), static_cast<uint32_t>(blocks))}, {kThreads}, 0, params_);
+    }
+    count_ = 0;
+    params_.pieces = 0;
+  }
+
+private:
+  const Call &call_;
+  KernelPlan &plan_;
+  device::AdamWParams params_{};
+  int count_ = 0;
+  int64_t width_;
+};
+
+} // namespace
+
+bool joinsUpdate(const Call &first, const Call &next) {
+  for (Arg arg : {kNorm, kCounters, kHyper, kSeed})
+    if (first.args[arg].data != next.args[arg].data)
+      return false;
+  for (Arg arg : {kGradient, kWeight, kExpAvg, kExpAvgSq})
+    if (first.args[arg].shape.dtype != next.args[arg].shape.dtype)
+      return false;
+  return static_cast<bool>(first.args[kMaster]) == static_cast<bool>(next.args[kMaster]);
+}
+
+Status planUpdates(std::span<const Call> calls, KernelPlan &plan) {
+  Updates updates(calls[0], plan);
+  for (const Call &call : calls) {
+    assert(joinsUpdate(calls[0], call));
+    for (Arg arg : {kGradient, kWeight, kExpAvg, kExpAvgSq, kMaster})
+      QRT_RETURN_IF_ERROR(requireAligned(call, call.args[arg]));
+    std::span<const ParamValue> members = call.params.subspan(1);
+    for (size_t i = 1; i < members.size(); i += 2)
+      if (members[i].i >= int64_t{1} << 32)
+        return error(StatusCode::Unsupported, "{}: a member of {} elements: expected less than 2^32",
+                     kernelInfo(call.kernel).name, members[i].i);
+    int64_t begin = 0;
+    for (; !members.empty(); begin += members[1].i, members = members.subspan(2))
+      updates.add(call, members[0].i, begin, members[1].i);
+  }
+  updates.launch();
   return Status();
 }
+
+Status planAdamW(const Call &call, KernelPlan &plan) { return planUpdates({&call, 1}, plan); }
 
 } // namespace qrt::cuda

@@ -158,6 +158,13 @@ private:
 /// and actual, where no device function takes these shapes or types; the plan is then of no use.
 Status planKernel(const Call &call, KernelPlan &plan);
 
+/// Whether two calls of adamw have the same scalars (norm, counters, hyperparameters, seed) and types, and so fit into
+/// one plan.
+bool joinsUpdate(const Call &first, const Call &next);
+/// The works of calls of adamw that join the first, as those of one: few launches update many parameters. To the same
+/// bits as a plan for each. Errors as planKernel's.
+Status planUpdates(std::span<const Call> calls, KernelPlan &plan);
+
 /// Copies a tensor to another of the same dimensions and type; either may have gaps.
 Status planCopy(const Tensor &source, const Tensor &target, KernelPlan &plan);
 /// Zeros in every element of a tensor, and nowhere in its gaps.
