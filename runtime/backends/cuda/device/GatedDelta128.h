@@ -41,7 +41,7 @@ constexpr int kDelta128ScanStages = 3, kDelta128ScanBackStages = 2;
 
 /// Bytes of shared memory of a block.
 constexpr int kDelta128BarrierBytes = 2 * kDelta128ScanStages * 8;
-constexpr int kDelta128PrepareBytes = 113704, kDelta128GradBytes = 222448;
+constexpr int kDelta128PrepareBytes = 113712, kDelta128GradBytes = 222448;
 /// Without `out`: also S and V' on their way out.
 constexpr int delta128ScanBytes(int halves, bool out) {
   return kDelta128ScanStages * delta128ScanStage(halves, out).bytes + (out ? 0 : 3 * halves * kDelta128MatrixBytes) +

@@ -19,7 +19,7 @@ struct Delta128PrepareShared {
   float kk[kDeltaChunk * kWide];
   float inverse[kPrepareHeads][kDeltaChunk * kWide];
   float gates[kPrepareHeads][kDelta128Gates][kDeltaChunk];
-  Barrier full;
+  Barrier full, met;
   int counts[kPrepareThreads / 32];
 };
 static_assert(sizeof(Delta128PrepareShared) == kDelta128PrepareBytes);
@@ -284,6 +284,7 @@ __global__ void __launch_bounds__(kPrepareThreads, 2)
   };
   if (thread == 0) {
     initBarrier(&shared.full, 1);
+    initBarrier(&shared.met, kPrepareThreads);
     fenceBarriers();
     if (static_cast<int>(blockIdx.y) < chunks)
       load(blockIdx.y);
@@ -320,18 +321,23 @@ __global__ void __launch_bounds__(kPrepareThreads, 2)
     }
 
     // The first four warps have K K' and the inverses, the others Q K'. Each role has its own code, for the sake of
-    // registers; both pass the same barriers.
+    // registers, so they meet at a barrier in memory: one of the whole block has to be at one place. They meet an even
+    // number of times a chunk.
     float products[8][4];
+    auto meet = [&](unsigned parity) {
+      arrive(&shared.met);
+      wait(&shared.met, parity);
+    };
     auto forHeads = [&](auto work) {
       for (int first = 0; first < ratio; first += kPrepareHeads) {
         if (first > 0) {
           makeGates(first);
-          syncThreads(3, kPrepareThreads);
+          meet(0);
         }
         work(min(kPrepareHeads, ratio - first), firstHead + first);
         if (thread % 128 == 0)
           waitStoresRead();
-        syncThreads(3, kPrepareThreads);
+        meet(1);
       }
     };
     if (warp < 4) {
@@ -342,7 +348,7 @@ __global__ void __launch_bounds__(kPrepareThreads, 2)
         for (int half = 0; half < 2; ++half)
           *reinterpret_cast<float2 *>(shared.kk + (16 * warp + 8 * half + g) * kWide + 8 * n + 2 * t) =
               make_float2(products[n][2 * half], products[n][2 * half + 1]);
-      syncThreads(3, kPrepareThreads);
+      meet(0);
       // Keys and queries have been read.
       if (thread == 0 && index + static_cast<int>(gridDim.y) < chunks)
         load(index + gridDim.y);
@@ -367,7 +373,7 @@ __global__ void __launch_bounds__(kPrepareThreads, 2)
       });
     } else {
       delta128Products(products, shared.queries, shared.keys);
-      syncThreads(3, kPrepareThreads);
+      meet(0);
       forHeads([&](int heads, int head) {
         for (int h = 0; h < heads; ++h)
           delta128Store<false>(shared.scores, outOf(head + h) + kDelta128MatrixBytes, shared.gates[h][kGateGamma], 2,

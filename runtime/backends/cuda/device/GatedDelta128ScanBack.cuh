@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
   if (threadIdx.x == 0) {
     for (int i = 0; i < kDelta128ScanBackStages; ++i) {
       initBarrier(&barriers.full[i], 1);
-      initBarrier(&barriers.empty[i], 4 * kHalves);
+      initBarrier(&barriers.empty[i], 128 * kHalves);
     }
     fenceBarriers();
   }
@@ -154,9 +154,7 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
     pin(dState);
     // Ordinary accesses come before those of the copy engine.
     fenceShared();
-    __syncwarp();
-    if (threadIdx.x % 32 == 0)
-      arrive(&barriers.empty[slot]);
+    arrive(&barriers.empty[slot]);
   }
   if (elected)
     waitStoresRead();
