@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """All checks that need a GPU, from a built tree alone: no compiler, no network. tools/gpu_check.sh calls it.
 
-    gpu_check.py [--build DIR] [--only TEXT] [--jobs N] [--seed N] [--keep DIR] [--list]
+    gpu_check.py [--build DIR] [--only TEXT] [--jobs N] [--seed N] [--list]
     gpu_check.py --build DIR --programs
 
   conformance  every kernel against the CPU's, in shapes and lengths random from a printed seed; outputs and workspace
