@@ -18,15 +18,18 @@ ProductChoices ChoicesFile::read() const {
   return *std::move(choices);
 }
 
-Status ChoicesFile::settle(ProductChoices &choices, std::span<const std::string> products) const {
+Status ChoicesFile::settle(ProductChoices &choices, std::span<const std::string> products,
+                           const ProductChoices &refused) const {
   if (path_.empty())
     return error(StatusCode::Io, "there is no folder for the choices of algorithms");
   QRT_RETURN_IF_ERROR(createDirectories(path_.substr(0, path_.rfind('/'))));
   QRT_ASSIGN_OR_RETURN(FileLock lock, FileLock::take(path_ + ".lock"));
   ProductChoices settled = read();
-  for (const std::string &product : products)
-    if (!settled.find(product))
+  for (const std::string &product : products) {
+    const ProductChoice *has = settled.find(product), *notOffered = refused.find(product);
+    if (!has || (notOffered && has->algorithm == notOffered->algorithm))
       settled.set(product, *choices.find(product));
+  }
   QRT_RETURN_IF_ERROR(writeFileAtomically(path_, settled.print()));
   for (const std::string &product : products)
     choices.set(product, *settled.find(product));

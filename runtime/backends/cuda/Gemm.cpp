@@ -118,14 +118,15 @@ Status PreparedGemm::launch(CUstream stream, DevicePtr workspace, DevicePtr a, D
 
 std::string PreparedGemm::name() const {
   int64_t m = gemm_.c.dim(0), n = gemm_.c.dim(1), k = gemm_.a.dim(gemm_.transposeA ? 0 : 1);
-  auto strideOf = [](const Tensor &tensor) {
-    return tensor.dim(0) > 1 && tensor.stride(0) != tensor.dim(1) ? fmt::format("/{}", tensor.stride(0)) : "";
+  // What candidates depend on beside the shape.
+  auto layoutOf = [](const Tensor &tensor) {
+    uint32_t alignment = alignmentOf(tensor);
+    return (tensor.dim(0) > 1 && tensor.stride(0) != tensor.dim(1) ? fmt::format("/{}", tensor.stride(0)) : "") +
+           (alignment < 256 ? fmt::format("@{}", alignment) : "");
   };
-  uint32_t alignment = std::min({alignmentOf(gemm_.a), alignmentOf(gemm_.b), alignmentOf(gemm_.c)});
-  return fmt::format("{}x{}x{} {} -> {}{}, a{}{} b{}{}{}{}", m, n, k, dtypeName(gemm_.a.shape.dtype),
-                     dtypeName(gemm_.c.shape.dtype), strideOf(gemm_.c), strideOf(gemm_.a), gemm_.transposeA ? "^T" : "",
-                     strideOf(gemm_.b), gemm_.transposeB ? "^T" : "", gemm_.accumulate ? " + c" : "",
-                     alignment < 256 ? fmt::format(" @{}", alignment) : "");
+  return fmt::format("{}x{}x{} {} -> {}{}, a{}{} b{}{}{}", m, n, k, dtypeName(gemm_.a.shape.dtype),
+                     dtypeName(gemm_.c.shape.dtype), layoutOf(gemm_.c), layoutOf(gemm_.a), gemm_.transposeA ? "^T" : "",
+                     layoutOf(gemm_.b), gemm_.transposeB ? "^T" : "", gemm_.accumulate ? " + c" : "");
 }
 
 } // namespace qrt::cuda

@@ -40,7 +40,8 @@ public:
   Status launch(CUstream stream, DevicePtr workspace, DevicePtr a, DevicePtr b, DevicePtr c) const;
 
   const GemmLaunch &gemm() const { return gemm_; }
-  /// "8192x34816x5120 bf16 -> bf16, a b^T": equal for products that take the same algorithm.
+  /// "8192x34816x5120 bf16 -> bf16, a b^T", with the strides ("a/2060") and alignments ("a@16", in bytes) of matrices
+  /// that have gaps or do not start at a multiple of 256: equal for products that have the same candidates.
   std::string name() const;
 
 private:

@@ -39,7 +39,7 @@ GemmTuner::GemmTuner(const Gpu &gpu, const std::string &folder, std::optional<Gi
       chosen_(machineOf(gpu)) {}
 
 void GemmTuner::settle() {
-  if (!fresh_.empty() && !file_.settle(chosen_, fresh_).ok())
+  if (!fresh_.empty() && !file_.settle(chosen_, fresh_, known_).ok())
     unkept_ += static_cast<int64_t>(fresh_.size());
   fresh_.clear();
 }

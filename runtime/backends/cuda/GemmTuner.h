@@ -50,7 +50,7 @@ private:
   const Gpu &gpu_;
   ChoicesFile file_;
   std::optional<GivenChoices> given_;
-  /// In the file when this run began; in this run.
+  /// In the file when this run began (of the products in fresh_, what the library does not offer); in this run.
   ProductChoices known_, chosen_;
   /// Names of products timed since they were settled last.
   std::vector<std::string> fresh_;

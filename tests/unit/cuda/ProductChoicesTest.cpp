@@ -43,8 +43,8 @@ TEST(ChoicesFile, TheFirstIsTakenByAll) {
   second.set("a", {{{2}}, ProductChoice::Reason::Timed});
   second.set("b", {{{3}}, ProductChoice::Reason::Timed});
   second.set("given", {{{4}}, ProductChoice::Reason::Given});
-  ASSERT_OK(file.settle(first, std::vector<std::string>{"a"}));
-  ASSERT_OK(file.settle(second, std::vector<std::string>{"a", "b"}));
+  ASSERT_OK(file.settle(first, std::vector<std::string>{"a"}, machine));
+  ASSERT_OK(file.settle(second, std::vector<std::string>{"a", "b"}, machine));
   EXPECT_EQ(first.find("a")->algorithm.data[0], 1u);
   EXPECT_EQ(second.find("a")->algorithm.data[0], 1u);
   EXPECT_EQ(second.find("b")->algorithm.data[0], 3u);
@@ -59,13 +59,31 @@ TEST(ChoicesFile, TheFirstIsTakenByAll) {
   EXPECT_EQ(file.read().size(), 0u);
 }
 
+// A choice that the library does not offer any more; of two processes that find that, the first replaces it.
+TEST(ChoicesFile, WhatIsNotOfferedIsReplacedOnce) {
+  TempDirectory directory;
+  ProductChoices machine("NVIDIA H200", "cuBLASLt 13.1.0");
+  ChoicesFile file(directory / "choices.json", machine);
+  std::vector<std::string> products = {"a"};
+  ProductChoices old = machine, first = machine, second = machine;
+  old.set("a", {{{1}}, ProductChoice::Reason::Timed});
+  first.set("a", {{{2}}, ProductChoice::Reason::Timed});
+  second.set("a", {{{3}}, ProductChoice::Reason::Timed});
+  ASSERT_OK(file.settle(old, products, machine));
+  ASSERT_OK(file.settle(first, products, old));
+  ASSERT_OK(file.settle(second, products, old));
+  EXPECT_EQ(first.find("a")->algorithm.data[0], 2u);
+  EXPECT_EQ(second.find("a")->algorithm.data[0], 2u);
+}
+
 TEST(ChoicesFile, WhatCannotBeKeptStaysAsItIs) {
   TempDirectory directory;
   ASSERT_OK(writeFileAtomically(directory / "file", ""));
   ProductChoices choices = someChoices();
   std::vector<std::string> products = {"8x4x2 f32 -> f32, a b"};
   for (const std::string &path : {std::string(), directory / "file/choices.json"})
-    EXPECT_ERROR(ChoicesFile(path, ProductChoices("g", "l")).settle(choices, products), StatusCode::Io, "");
+    EXPECT_ERROR(ChoicesFile(path, ProductChoices("g", "l")).settle(choices, products, ProductChoices("g", "l")),
+                 StatusCode::Io, "");
   EXPECT_EQ(choices.print(), someChoices().print());
 }
 
