@@ -19,7 +19,7 @@ public:
 
   /// Settles the choices of these products. The first process that comes here with a product has its choice taken by
   /// all: `choices` gets what the file has, the file gets the rest. What the file still has of `refused`, which the
-  /// library does not offer, is replaced. Io where the file cannot be written; `choices` then stay as they are.
+  /// library cannot run, is replaced. Io where the file cannot be written; `choices` then stay as they are.
   Status settle(ProductChoices &choices, std::span<const std::string> products, const ProductChoices &refused) const;
 
 private:

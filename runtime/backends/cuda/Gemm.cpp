@@ -81,7 +81,19 @@ StatusOr<PreparedGemm> PreparedGemm::prepare(const CublasLt &library, const Gemm
   if (status != 0 || prepared.candidates_.empty())
     return error(StatusCode::Unsupported, "cuBLASLt {} has no algorithm for {}: {}", library.version(), prepared.name(),
                  library->cublasLtGetStatusString(status));
+  prepared.choose(0);
   return prepared;
+}
+
+bool PreparedGemm::choose(const LtAlgorithm &algorithm) {
+  const CublasLt &library = *library_;
+  LtHeuristicResult checked{};
+  if (library->cublasLtMatmulAlgoCheck(library.handle(), desc_, b_, a_, c_, c_, &algorithm, &checked) != 0 ||
+      checked.workspaceBytes > kGemmWorkspaceBytes)
+    return false;
+  checked.algorithm = algorithm;
+  chosen_ = checked;
+  return true;
 }
 
 PreparedGemm::~PreparedGemm() {
@@ -107,12 +119,11 @@ void PreparedGemm::swap(PreparedGemm &other) noexcept {
 
 Status PreparedGemm::launch(CUstream stream, DevicePtr workspace, DevicePtr a, DevicePtr b, DevicePtr c) const {
   const CublasLt &library = *library_;
-  const LtHeuristicResult &chosen = candidates_[chosen_];
   float alpha = 1, beta = gemm_.accumulate ? 1 : 0;
   auto pointer = [](DevicePtr address) { return reinterpret_cast<void *>(address); };
   int status =
       library->cublasLtMatmul(library.handle(), desc_, &alpha, pointer(b), b_, pointer(a), a_, &beta, pointer(c), c_,
-                              pointer(c), c_, &chosen.algorithm, pointer(workspace), chosen.workspaceBytes, stream);
+                              pointer(c), c_, &chosen_.algorithm, pointer(workspace), chosen_.workspaceBytes, stream);
   return status == 0 ? Status() : library.check(status, name());
 }
 

@@ -17,8 +17,8 @@ inline int64_t gemmExtent(const Tensor &matrix) {
 /// added in a fixed order. Owns the library's descriptors.
 class PreparedGemm {
 public:
-  /// Describes the product and asks the library for algorithms that need no more than kGemmWorkspaceBytes; the first is
-  /// chosen. Unsupported, naming the shapes, where there is none.
+  /// Describes the product and asks the library for algorithms that need no more than kGemmWorkspaceBytes, the
+  /// candidates; the first is chosen. Unsupported, naming the shapes, where there is none.
   static StatusOr<PreparedGemm> prepare(const CublasLt &library, const GemmLaunch &gemm);
 
   PreparedGemm(PreparedGemm &&other) noexcept { swap(other); }
@@ -28,8 +28,13 @@ public:
   }
   ~PreparedGemm();
 
-  const std::vector<LtHeuristicResult> &candidates() const { return candidates_; }
-  void choose(size_t candidate) { chosen_ = candidate; }
+  size_t candidates() const { return candidates_.size(); }
+  void choose(size_t candidate) { chosen_ = candidates_[candidate]; }
+  /// An algorithm that was chosen before, in this process or another. Candidates of two processes may differ in
+  /// settings that an algorithm does not use (the shape of clusters), so it need not be one of them. False, and the
+  /// choice stays, where the library cannot run it here or it needs more than kGemmWorkspaceBytes.
+  bool choose(const LtAlgorithm &algorithm);
+  const LtAlgorithm &chosen() const { return chosen_.algorithm; }
 
   /// Puts it on a stream whose workspace (kGemmWorkspaceBytes, 256-byte aligned) is given; also while it is being
   /// captured.
@@ -53,7 +58,7 @@ private:
   LtMatmulDesc desc_ = nullptr;
   LtLayout a_ = nullptr, b_ = nullptr, c_ = nullptr;
   std::vector<LtHeuristicResult> candidates_;
-  size_t chosen_ = 0;
+  LtHeuristicResult chosen_{};
 };
 
 } // namespace qrt::cuda

@@ -8,20 +8,6 @@
 #include <algorithm>
 
 namespace qrt::cuda {
-namespace {
-
-/// The candidate of an algorithm; nothing if the library does not offer it.
-std::optional<size_t> candidateOf(const PreparedGemm &gemm, const LtAlgorithm &algorithm) {
-  const std::vector<LtHeuristicResult> &candidates = gemm.candidates();
-  auto found = std::find_if(candidates.begin(), candidates.end(),
-                            [&](const LtHeuristicResult &candidate) { return candidate.algorithm == algorithm; });
-  if (found == candidates.end())
-    return std::nullopt;
-  return static_cast<size_t>(found - candidates.begin());
-}
-
-} // namespace
-
 ProductChoices GemmTuner::machineOf(const Gpu &gpu) { return {gpu.name(), "cuBLASLt " + gpu.cublasLt().version()}; }
 
 /// "FOLDER/products-NVIDIA-H200-13.1.0.json".
@@ -46,35 +32,36 @@ void GemmTuner::settle() {
 
 Status GemmTuner::choose(PreparedGemm &gemm, Choosing choosing, DevicePtr scratch, int64_t scratchBytes) {
   std::string name = gemm.name();
-  auto take = [&](size_t candidate, ProductChoice::Reason reason) {
-    gemm.choose(candidate);
-    chosen_.set(name, {gemm.candidates()[candidate].algorithm, reason});
+  auto record = [&](ProductChoice::Reason reason) {
+    chosen_.set(name, {gemm.chosen(), reason});
     return Status();
   };
   if (const ProductChoice *choice = chosen_.find(name)) {
-    // As the same product elsewhere in this run.
-    if (std::optional<size_t> candidate = candidateOf(gemm, choice->algorithm))
-      return take(*candidate, choice->reason);
-  } else if (const ProductChoice *choice = given_ ? given_->choices.find(name) : nullptr) {
-    if (std::optional<size_t> candidate = candidateOf(gemm, choice->algorithm))
-      return take(*candidate, ProductChoice::Reason::Given);
-    return error(StatusCode::InvalidData, "{}: product {}: the library does not offer its algorithm", given_->source,
+    // As the same product elsewhere in this run, or as another process settled it.
+    if (gemm.choose(choice->algorithm))
+      return Status();
+    return error(StatusCode::InvalidData, "product {}: the library cannot run the algorithm that another run settled",
                  name);
+  } else if (const ProductChoice *choice = given_ ? given_->choices.find(name) : nullptr) {
+    if (gemm.choose(choice->algorithm))
+      return record(ProductChoice::Reason::Given);
+    return error(StatusCode::InvalidData, "{}: product {}: the library cannot run its algorithm", given_->source, name);
   }
   if (choosing == Choosing::Quickly ||
-      gemmExtent(gemm.gemm().a) + gemmExtent(gemm.gemm().b) + gemmExtent(gemm.gemm().c) > scratchBytes)
-    return take(0, ProductChoice::Reason::First);
-  if (const ProductChoice *choice = known_.find(name))
-    // A choice that the library no longer offers is made again.
-    if (std::optional<size_t> candidate = candidateOf(gemm, choice->algorithm))
-      return take(*candidate, ProductChoice::Reason::Timed);
+      gemmExtent(gemm.gemm().a) + gemmExtent(gemm.gemm().b) + gemmExtent(gemm.gemm().c) > scratchBytes) {
+    gemm.choose(size_t{0});
+    return record(ProductChoice::Reason::First);
+  }
+  // A choice that the library cannot run any more is made again.
+  if (const ProductChoice *choice = known_.find(name); choice && gemm.choose(choice->algorithm))
+    return record(ProductChoice::Reason::Timed);
   size_t best = 0;
-  if (gemm.candidates().size() > 1)
+  if (gemm.candidates() > 1)
     QRT_RETURN_IF_ERROR(time(gemm, scratch, scratchBytes, best));
-  QRT_RETURN_IF_ERROR(take(best, ProductChoice::Reason::Timed));
+  gemm.choose(best);
   fresh_.push_back(name);
   ++timed_;
-  return Status();
+  return record(ProductChoice::Reason::Timed);
 }
 
 Status GemmTuner::time(PreparedGemm &gemm, DevicePtr scratch, int64_t scratchBytes, size_t &best) {
@@ -83,7 +70,7 @@ Status GemmTuner::time(PreparedGemm &gemm, DevicePtr scratch, int64_t scratchByt
   // Real numbers each time: what products left there, in part sums of sums, would take another power.
   QRT_RETURN_IF_ERROR(fillWithRandom(
       gpu_, scratch, std::min(scratchBytes, static_cast<int64_t>(c - scratch) + gemmExtent(gemm.gemm().c))));
-  size_t candidates = gemm.candidates().size();
+  size_t candidates = gemm.candidates();
   Events events(gpu_.driver());
   QRT_RETURN_IF_ERROR(events.create(candidates + 1));
   // Candidates [first, last), `runs` times each and one behind the other: milliseconds of a run of each.

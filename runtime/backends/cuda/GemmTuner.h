@@ -28,8 +28,8 @@ public:
   static ProductChoices machineOf(const Gpu &gpu);
 
   /// Sets the algorithm of `gemm`. `scratch` is device memory for operands, whose contents are lost; where it is too
-  /// small, or with Choosing::Quickly, the library's first candidate is taken. InvalidData if the library does not
-  /// offer what is given.
+  /// small, or with Choosing::Quickly, the library's first candidate is taken. InvalidData if the library cannot run
+  /// what is given or settled.
   Status choose(PreparedGemm &gemm, Choosing choosing, DevicePtr scratch, int64_t scratchBytes);
 
   /// Settles what was timed since the last call: of processes that timed the same product, the first to come here has
@@ -50,7 +50,7 @@ private:
   const Gpu &gpu_;
   ChoicesFile file_;
   std::optional<GivenChoices> given_;
-  /// In the file when this run began (of the products in fresh_, what the library does not offer); in this run.
+  /// In the file when this run began (of the products in fresh_, what the library cannot run); in this run.
   ProductChoices known_, chosen_;
   /// Names of products timed since they were settled last.
   std::vector<std::string> fresh_;
