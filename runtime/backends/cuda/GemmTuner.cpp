@@ -42,7 +42,8 @@ Status GemmTuner::choose(PreparedGemm &gemm, Choosing choosing, DevicePtr scratc
       return Status();
     return error(StatusCode::InvalidData, "product {}: the library cannot run the algorithm that another run settled",
                  name);
-  } else if (const ProductChoice *choice = given_ ? given_->choices.find(name) : nullptr) {
+  }
+  if (const ProductChoice *choice = given_ ? given_->choices.find(name) : nullptr) {
     if (gemm.choose(choice->algorithm))
       return record(ProductChoice::Reason::Given);
     return error(StatusCode::InvalidData, "{}: product {}: the library cannot run its algorithm", given_->source, name);
