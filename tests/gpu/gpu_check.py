@@ -363,7 +363,7 @@ def build_programs(tree):
 
 
 def run_checks(found, jobs):
-    """Runs them and prints a line for each; returns how many failed."""
+    """Runs them and prints a line for each as it ends; returns how many failed."""
     failed = 0
 
     def run(check):
@@ -374,8 +374,9 @@ def run_checks(found, jobs):
             return check, False, str(reason), time.monotonic() - begin
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as executor:
-        beside = executor.map(run, [check for check in found if not check.alone])
-        for results in (beside, map(run, [check for check in found if check.alone])):
+        beside = [executor.submit(run, check) for check in found if not check.alone]
+        alone = (check for check in found if check.alone)
+        for results in ((done.result() for done in concurrent.futures.as_completed(beside)), map(run, alone)):
             for check, passed, text, seconds in results:
                 failed += not passed
                 print(f"{'PASS' if passed else 'FAIL'} {check.name} ({seconds:.1f} s){': ' + text if text else ''}", flush=True)
