@@ -242,6 +242,15 @@ TEST(GatedDeltaRuleOnGpuWide, ManyChunks) {
   Runs(c).againstCpu(kTensorCores);
 }
 
+// More documents than are worked on at once: blocks of the scans take one behind the other, whole chunks and not.
+TEST(GatedDeltaRuleOnGpuWide, ManyDocuments) {
+  std::vector<int64_t> lengths;
+  for (int i = 0; i < 40; ++i)
+    lengths.insert(lengths.end(), {i % 5 == 0 ? 129 : 1, 64, 0});
+  Case c(PackedRow(lengths, 5), {8, 24, 128, 128}, DType::BF16, Decay::Mild, 96, DType::BF16, 8);
+  Runs(c).againstCpu(kTensorCores);
+}
+
 TEST(GatedDeltaRuleOnGpuWide, RandomLengths) {
   std::mt19937 random(testSeed());
   std::vector<int64_t> lengths;

@@ -30,7 +30,9 @@ constexpr ModelWidths kModels[] = {
     {"rows of single elements", false, false, 36, 100, 131, 3, 1, 20, 10, 2, 6, 12, 20, 3},
 };
 
-constexpr BucketShape kBuckets[] = {{8192, 12, 1032, 8192}, {2048, 1, 2048, 1024}, {100, 3, 64, 70}};
+// The last one holds any rows of so many tokens: more documents than a grid has blocks along y.
+constexpr BucketShape kBuckets[] = {
+    {8192, 12, 1032, 8192}, {2048, 1, 2048, 1024}, {100, 3, 64, 70}, {131072, 131072, 131072, 131072}};
 
 [[noreturn]] void fail(const std::string &message) {
   std::fprintf(stderr, "error: %s\n", message.c_str());

@@ -39,6 +39,18 @@ struct Delta128Document {
   __device__ __forceinline__ int chunks() const { return (end - begin + kDeltaChunk - 1) / kDeltaChunk; }
 };
 
+/// Calls work(document) for every document of a block of the scans: ranks blockIdx.y, blockIdx.y + gridDim.y, ...
+template <typename Work>
+__device__ __forceinline__ void delta128Documents(const DeltaShape &shape, const Delta128Workspace &workspace,
+                                                  Work work) {
+  for (int rank = blockIdx.y; rank < shape.docs.documents; rank += gridDim.y) {
+    Delta128Document document = as<const Delta128Document>(workspace.order)[rank];
+    if (document.begin == document.end)
+      return;
+    work(document);
+  }
+}
+
 /// Zeros in rows n and on of `panels` neighbouring panels, by `threads` threads. The caller synchronizes.
 __device__ __forceinline__ void delta128ZeroRows(unsigned char *panels, int count, int n, int thread, int threads) {
   int perPanel = (kDeltaChunk - n) * 8;

@@ -223,8 +223,14 @@ private:
     int64_t perHead = std::clamp<int64_t>(blocks * call_.device.multiprocessors / keyHeads_, 1, chunks_);
     return {static_cast<uint32_t>(keyHeads_), static_cast<uint32_t>(perHead)};
   }
+  /// A block a value head (or half of it) and document. Where a bucket has room for many documents, a block takes one
+  /// behind the other: most of them may be empty, and a block that only finds that out takes its time too.
   Dim3 scanGrid() const {
-    return {static_cast<uint32_t>(valueHeads_ * (2 / halves_)), static_cast<uint32_t>(call_.bucket.documents)};
+    constexpr int64_t kBlocksAMultiprocessor = 6;
+    int64_t blocks = valueHeads_ * (2 / halves_);
+    int64_t documents =
+        std::clamp<int64_t>(kBlocksAMultiprocessor * call_.device.multiprocessors / blocks, 1, call_.bucket.documents);
+    return {static_cast<uint32_t>(blocks), static_cast<uint32_t>(documents)};
   }
   uint32_t scanThreads() const { return static_cast<uint32_t>(device::delta128ScanThreads(int32(halves_))); }
 
