@@ -29,12 +29,14 @@ void expectRightOnDevice(ExpressionCase it) {
 
 } // namespace
 
-/// Over whole vectors, single elements, rows and columns that are repeated, gaps between rows.
+/// Over whole vectors, single elements, rows and columns that are repeated, gaps between rows. {301, 5} is in single
+/// elements, more of them than a row may have.
 TEST(PointwiseOnGpu, RandomExpressions) {
   std::mt19937 random = expressions();
   auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-  for (const std::vector<int64_t> &dims : std::vector<std::vector<int64_t>>{
-           {}, {1}, {700}, {19, 1}, {19, 37}, {7, 1000}, {3, 5, 4}, {33, 3, 64}, {2, 3, 4, 16}, {1, 1}, {130, 3584}})
+  const std::vector<std::vector<int64_t>> shapes{{},        {1},         {700},         {19, 1}, {19, 37},    {7, 1000},
+                                                 {3, 5, 4}, {33, 3, 64}, {2, 3, 4, 16}, {1, 1},  {130, 3584}, {301, 5}};
+  for (const std::vector<int64_t> &dims : shapes)
     for (int round = 0; round < 2; ++round)
       expectRightOnDevice(
           ExpressionCase(random, dims, 1 + below(6), 1 + below(12), 1 + below(4), dims.size() > 1 ? below(2) * 8 : 0));

@@ -3,6 +3,8 @@
 // Calls that no device function can take are refused before anything is launched.
 #include "runtime/backends/cuda/plan/KernelPlan.h"
 
+#include "runtime/backends/cuda/device/Pointwise.h"
+
 #include <gtest/gtest.h>
 
 using namespace qrt;
@@ -26,6 +28,70 @@ std::string refusal(Kernel kernel, const std::vector<std::vector<int64_t>> &shap
   Status status =
       planKernel({kernel, args, effects, std::span(params, kernelInfo(kernel).params.size()), bucket, {}}, plan);
   return status.ok() ? "" : status.message();
+}
+
+/// A cluster y = silu(x) of one type and shape.
+struct SiluCluster {
+  explicit SiluCluster(const TensorShape &shape, DevicePtr x = 2 * kAddress) {
+    args.resize(kMaxExpressionResults);
+    args[0] = {shape, kAddress};
+    args.push_back({shape, x});
+    effects.assign(args.size(), ArgEffect::Write);
+    effects.back() = ArgEffect::Read;
+    status = planKernel({Kernel::Pointwise, args, effects, {}, {}, {}, &expression}, plan);
+  }
+
+  /// Of its only launch.
+  device::PointwiseParams params() const {
+    device::PointwiseParams params;
+    std::memcpy(&params, std::get<DeviceLaunch>(plan.works().at(0)).params.data(), sizeof(params));
+    return params;
+  }
+  /// "8": elements of a piece.
+  std::string width() const {
+    const std::string &function = std::get<DeviceLaunch>(plan.works().at(0)).function;
+    return function.substr(sizeof("pointwise"), function.find(',') - sizeof("pointwise"));
+  }
+
+  Expression expression{{{ExpressionOp::Silu, 0}}, {1}};
+  std::vector<Tensor> args;
+  std::vector<ArgEffect> effects;
+  KernelPlan plan{kAddress};
+  Status status;
+};
+
+TEST(KernelPlan, RowsOfAClusterAreJoinedBelowTwoToThe31) {
+  SiluCluster small(denseShape(DType::BF16, std::array<int64_t, 2>{32768, 34816}));
+  ASSERT_TRUE(small.status.ok()) << small.status.message();
+  EXPECT_EQ(small.params().dims[2].value, 32768u * 34816 / 8);
+  // More elements than 32 bits count: rows by themselves.
+  SiluCluster large(denseShape(DType::BF16, std::array<int64_t, 2>{131072, 34816}));
+  ASSERT_TRUE(large.status.ok()) << large.status.message();
+  EXPECT_EQ(large.params().dims[2].value, 34816u / 8);
+  EXPECT_EQ(large.params().pieces, 131072u * (34816 / 8));
+  EXPECT_EQ(large.params().tensors[0].strides[2], 34816);
+  // The two outer dimensions are joined, but not with the last.
+  SiluCluster outer(denseShape(DType::BF16, std::array<int64_t, 3>{131072, 17, 2048}));
+  ASSERT_TRUE(outer.status.ok()) << outer.status.message();
+  EXPECT_EQ(outer.params().dims[2].value, 2048u / 8);
+  EXPECT_EQ(outer.params().dims[1].value, 131072u * 17);
+}
+
+TEST(KernelPlan, RowsOfAClusterAreLongByTheirOwnElements) {
+  // No whole number of pieces of 8 in all, and short rows.
+  SiluCluster narrow(denseShape(DType::BF16, std::array<int64_t, 2>{1001, 3}));
+  ASSERT_TRUE(narrow.status.ok()) << narrow.status.message();
+  EXPECT_EQ(narrow.width(), "1");
+  EXPECT_EQ(narrow.params().pieces, 3003u);
+  // Pieces go on over the ends of rows that lie one behind the other.
+  SiluCluster joined(denseShape(DType::BF16, std::array<int64_t, 2>{1000, 3}));
+  ASSERT_TRUE(joined.status.ok()) << joined.status.message();
+  EXPECT_EQ(joined.width(), "8");
+  EXPECT_EQ(SiluCluster(denseShape(DType::BF16, std::array<int64_t, 2>{3, 1025})).status.message(),
+            "pointwise: rows of 1025 elements: expected them to start on 16 bytes in every argument and to be a "
+            "multiple of 8 elements long");
+  EXPECT_TRUE(SiluCluster(denseShape(DType::BF16, std::array<int64_t, 2>{3, 1023})).status.ok());
+  EXPECT_FALSE(SiluCluster(denseShape(DType::BF16, std::array<int64_t, 2>{8, 2048}), 2 * kAddress + 2).status.ok());
 }
 
 TEST(KernelPlan, RowsAndTheirLengthsAreBelowTwoToThe31) {

@@ -13,7 +13,8 @@ namespace {
 static_assert(device::kPointwiseTensors == kMaxExpressionInputs + kMaxExpressionResults);
 
 /// The inputs, then the results, with the dimensions of the results and a stride of 0 where one is repeated. Dimensions
-/// that lie one behind the other in all of them are one.
+/// that lie one behind the other in all of them are one, as long as it has less than 2^31 elements: the device counts
+/// the elements of a row in 32 bits.
 class CommonDims {
 public:
   explicit CommonDims(const Call &call) {
@@ -60,7 +61,7 @@ private:
     }
     if (dim == 1 && !last)
       return;
-    bool joins = !dims_.empty();
+    bool joins = !dims_.empty() && dims_.back() * dim <= INT32_MAX;
     for (size_t i = 0; joins && i < strides.size(); ++i)
       joins = strides_.back()[i] == dim * strides[i];
     if (joins) {
@@ -93,9 +94,12 @@ std::string printStep(const ExpressionStep &step) {
 }
 
 /// Elements of a piece: as many as make 16 bytes in the smallest type, where all tensors have such pieces; else 1,
-/// which is for small models: an error where the rows are long.
+/// which is for small models: an error where the rows of the results are long (those of the call: how many rows lie one
+/// behind the other says nothing of the model).
 StatusOr<int64_t> widthOf(const Call &call, const CommonDims &dims) {
   constexpr int64_t kMostSingles = 1024;
+  const TensorShape &shape = call.args[0].shape;
+  int64_t row = shape.rank ? shape.dims[shape.rank - 1] : 1;
   int64_t width = 4;
   for (size_t i = 0; i < dims.tensors().size(); ++i)
     if (!dims.isRepeated(i) && dims.tensors()[i]->shape.dtype == DType::BF16)
@@ -103,11 +107,11 @@ StatusOr<int64_t> widthOf(const Call &call, const CommonDims &dims) {
   for (size_t i = 0; i < dims.tensors().size(); ++i) {
     if (dims.hasPieces(i, width))
       continue;
-    if (dims.cols() > kMostSingles)
+    if (row > kMostSingles)
       return error(StatusCode::Unsupported,
                    "{}: rows of {} elements: expected them to start on 16 bytes in every argument and to be a multiple "
                    "of {} elements long",
-                   kernelInfo(call.kernel).name, dims.cols(), width);
+                   kernelInfo(call.kernel).name, row, width);
     return 1;
   }
   return width;
