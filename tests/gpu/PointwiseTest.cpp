@@ -29,14 +29,12 @@ void expectRightOnDevice(ExpressionCase it) {
 
 } // namespace
 
-/// Over whole vectors, single elements, rows and columns that are repeated, gaps between rows. {301, 5} is in single
-/// elements, more of them than a row may have.
+/// Over whole vectors, single elements, rows and columns that are repeated, gaps between rows.
 TEST(PointwiseOnGpu, RandomExpressions) {
   std::mt19937 random = expressions();
   auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-  const std::vector<std::vector<int64_t>> shapes{{},        {1},         {700},         {19, 1}, {19, 37},    {7, 1000},
-                                                 {3, 5, 4}, {33, 3, 64}, {2, 3, 4, 16}, {1, 1},  {130, 3584}, {301, 5}};
-  for (const std::vector<int64_t> &dims : shapes)
+  for (const std::vector<int64_t> &dims : std::vector<std::vector<int64_t>>{
+           {}, {1}, {700}, {19, 1}, {19, 37}, {7, 1000}, {3, 5, 4}, {33, 3, 64}, {2, 3, 4, 16}, {1, 1}, {130, 3584}})
     for (int round = 0; round < 2; ++round)
       expectRightOnDevice(
           ExpressionCase(random, dims, 1 + below(6), 1 + below(12), 1 + below(4), dims.size() > 1 ? below(2) * 8 : 0));
@@ -49,4 +47,11 @@ TEST(PointwiseOnGpu, LargestAndSmallest) {
       ExpressionCase(random, {67, 256}, kMaxExpressionInputs, kMaxExpressionSteps, kMaxExpressionResults, 8));
   expectRightOnDevice(ExpressionCase(random, {67, 256}, 1, 0, 1));
   expectRightOnDevice(ExpressionCase(random, {67, 256}, 1, 0, 4));
+}
+
+/// Short rows one behind the other, in all no whole number of pieces, and more elements than a row of single ones may
+/// have.
+TEST(PointwiseOnGpu, ManyShortRows) {
+  std::mt19937 random = expressions();
+  expectRightOnDevice(ExpressionCase(random, {301, 5}, 1, 4, 2));
 }
