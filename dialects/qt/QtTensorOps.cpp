@@ -5,6 +5,8 @@
 
 #include "llvm/ADT/SmallBitVector.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace qt {
@@ -78,8 +80,9 @@ SmallVector<Value> SoftplusOp::buildAdjoint(OpBuilder &b, ValueRange cotangents)
 }
 
 LogicalResult ScaleOp::verify() {
-  if (!getFactor().isFinite())
-    return emitOpError("expected a finite factor, got ") << printNumber(getFactor().convertToDouble());
+  // Kernels have it in f32.
+  if (!std::isfinite(static_cast<float>(getFactor().convertToDouble())))
+    return emitOpError("expected a factor that is finite in f32, got ") << printNumber(getFactor().convertToDouble());
   return success();
 }
 

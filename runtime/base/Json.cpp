@@ -180,7 +180,11 @@ StatusOr<JsonObject> JsonObject::at(const Json &value, const std::string &source
 }
 
 std::string JsonObject::placeOf(const std::string &key) const {
-  return place_.empty() ? key : fmt::format("{}.{}", place_, key);
+  // The key may be the file's.
+  std::string name = quoteForMessage(key);
+  if (name == fmt::format("'{}'", key))
+    name = key;
+  return place_.empty() ? name : fmt::format("{}.{}", place_, name);
 }
 
 Status JsonObject::fail(const std::string &key, const std::string &what) const {

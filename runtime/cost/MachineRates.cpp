@@ -80,8 +80,8 @@ class Reader {
 public:
   Reader(const JsonObject &object, Status &status) : object_(object), status_(status) {}
 
-  /// A number above 0 and at most `most`.
-  void number(std::string_view key, double &value, double most) {
+  /// A number from `least` to `most`.
+  void number(std::string_view key, double &value, double least, double most) {
     known_.push_back(key);
     if (!status_.ok())
       return;
@@ -90,10 +90,11 @@ public:
       status_ = std::move(read).status();
       return;
     }
-    if (!(*read > 0 && *read <= most))
-      status_ = object_.fail(std::string(key), fmt::format("expected more than 0 and at most {}, got {}", most, *read));
+    if (!(*read >= least && *read <= most))
+      status_ = object_.fail(std::string(key), fmt::format("expected {} to {}, got {}", least, most, *read));
     value = *read;
   }
+  /// A text that can stand in a message as it is.
   void text(std::string_view key, std::string &value) {
     known_.push_back(key);
     if (!status_.ok())
@@ -101,6 +102,8 @@ public:
     StatusOr<std::string> read = object_.string(std::string(key));
     if (!read.ok())
       status_ = std::move(read).status();
+    else if (std::string quoted = quoteForMessage(*read); quoted != fmt::format("'{}'", *read))
+      status_ = object_.fail(std::string(key), fmt::format("expected a short line of text, got {}", quoted));
     else
       value = *read;
   }
@@ -132,13 +135,13 @@ private:
   std::vector<std::string_view> known_;
 };
 
-// Beyond any machine: what is larger is a mistake in the file.
-constexpr double kMostRate = 1e18, kMostSeconds = 1;
+// Beyond any machine: what is less or more is a mistake in the file. Within them every prediction is finite.
+constexpr double kLeastRate = 1, kMostRate = 1e18, kLeastSeconds = 1e-12, kMostSeconds = 1;
 
 void readProducts(Reader &reader, MachineRates::Products &products) {
-  reader.number("flops_per_second", products.rate, kMostRate);
+  reader.number("flops_per_second", products.rate, kLeastRate, kMostRate);
   for (size_t form = 0; form < kNumProductForms; ++form)
-    reader.number(kFormNames[form], products.fractions[form], kMostFraction);
+    reader.number(kFormNames[form], products.fractions[form], kLeastFraction, kMostFraction);
 }
 
 Json productsJson(const MachineRates::Products &products) {
@@ -155,7 +158,7 @@ StatusOr<MachineRates> defaultMachineRates(std::string_view target) {
     return gpuRates();
   if (target == "cpu")
     return cpuRates();
-  return error(StatusCode::Unsupported, "no machine is known for the target '{}'", target);
+  return error(StatusCode::Unsupported, "no machine is known for the target {}", quoteForMessage(target));
 }
 
 StatusOr<MachineRates> parseMachineRates(std::string_view text, const std::string &source) {
@@ -171,14 +174,14 @@ StatusOr<MachineRates> parseMachineRates(std::string_view text, const std::strin
   Reader reader(root, status);
   reader.text("target", rates.target);
   reader.text("machine", rates.machine);
-  reader.number("copy_bytes_per_second", rates.copyRate, kMostRate);
-  reader.number("launch_seconds", rates.launchSeconds, kMostSeconds);
+  reader.number("copy_bytes_per_second", rates.copyRate, kLeastRate, kMostRate);
+  reader.number("launch_seconds", rates.launchSeconds, kLeastSeconds, kMostSeconds);
   reader.object("f32_products", [&](Reader &products) { readProducts(products, rates.f32); });
   reader.object("bf16_products", [&](Reader &products) { readProducts(products, rates.bf16); });
   reader.object("kernels", [&](Reader &kernels) {
     for (int kernel = 0; kernel < kNumKernels; ++kernel)
       if (std::string_view name = kernelInfo(static_cast<Kernel>(kernel)).name; kernels.has(name))
-        kernels.number(name, rates.kernels[static_cast<size_t>(kernel)], kMostFraction);
+        kernels.number(name, rates.kernels[static_cast<size_t>(kernel)], kLeastFraction, kMostFraction);
   });
   reader.finish();
   QRT_RETURN_IF_ERROR(status);

@@ -25,8 +25,8 @@ constexpr ProductForm productForm(bool transposeA, bool transposeB) {
   return transposeA ? ProductForm::AtB : transposeB ? ProductForm::ABt : ProductForm::AB;
 }
 
-/// More than any work reaches of its floor: what is beyond it is a mistake.
-constexpr double kMostFraction = 100;
+/// Less and more than any work reaches of its floor: what is beyond them is a mistake.
+constexpr double kLeastFraction = 1e-12, kMostFraction = 100;
 
 struct MachineRates {
   /// The target of programs that it is about ("sm_90a"), and the machine in words.

@@ -4,6 +4,8 @@
 #include "runtime/program/InstructionCost.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace qrt {
 namespace {
@@ -21,7 +23,7 @@ struct Reached {
   void set(double &fraction) const {
     constexpr double kLeastShare = 0.1;
     if (floor > 0 && taken > kLeastShare * all)
-      fraction = std::min(floor / taken, kMostFraction);
+      fraction = std::clamp(floor / taken, kLeastFraction, kMostFraction);
   }
 };
 
@@ -38,7 +40,14 @@ StatusOr<MachineRates> calibratedRates(const Entry &entry, const ExecutionTimes 
   rates.copyRate = times.copyRate;
   MachineRates::Products &products = entryStorage(entry) == DType::BF16 ? rates.bf16 : rates.f32;
   products.rate = times.gemmRate;
-  rates.launchSeconds = *std::min_element(times.instructions.begin(), times.instructions.end()) * 1e-3;
+  // Of instructions that one piece of work does, the first has it and its time, the others have none.
+  double fixed = std::numeric_limits<double>::infinity();
+  for (size_t i = 0; i < times.instructions.size(); ++i)
+    if (times.works[i] > 0)
+      fixed = std::min(fixed, times.instructions[i] * 1e-3);
+  if (!(std::isfinite(fixed) && fixed > 0))
+    return error(StatusCode::Unsupported, "entry {}: it has no instruction that takes time", entry.name());
+  rates.launchSeconds = fixed;
 
   std::array<Reached, kNumKernels> kernels;
   std::array<Reached, kNumProductForms> forms;
@@ -46,12 +55,12 @@ StatusOr<MachineRates> calibratedRates(const Entry &entry, const ExecutionTimes 
     const Instruction &instruction = entry.instructions[i];
     Cost cost = instructionCost(entry, instruction, row.equalLength(entry.bucket.tokens));
     double floor = floorSeconds(rates, entry, instruction, cost), seconds = times.instructions[i] * 1e-3;
+    double itsFixed = times.works[i] > 0 ? fixed : 0;
     if (const Launch *launch = std::get_if<Launch>(&instruction.work))
-      kernels[static_cast<size_t>(launch->kernel)].add(seconds, rates.launchSeconds, floor);
+      kernels[static_cast<size_t>(launch->kernel)].add(seconds, itsFixed, floor);
     else if (const Gemm *gemm = std::get_if<Gemm>(&instruction.work);
              gemm && instructionStorage(entry, instruction) == entryStorage(entry))
-      forms[static_cast<size_t>(productForm(gemm->transposeA, gemm->transposeB))].add(seconds, rates.launchSeconds,
-                                                                                      floor);
+      forms[static_cast<size_t>(productForm(gemm->transposeA, gemm->transposeB))].add(seconds, itsFixed, floor);
   }
   for (size_t kernel = 0; kernel < kNumKernels; ++kernel)
     kernels[kernel].set(rates.kernels[kernel]);

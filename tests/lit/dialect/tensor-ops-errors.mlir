@@ -439,7 +439,15 @@ func.func @scan_terminator(%docs: !qt.segments, %x: tensor<?x2xf32>) {
 // -----
 
 func.func @scale_factor(%x: tensor<6xf32>) {
-  // expected-error @below {{'qt.scale' op expected a finite factor, got nan}}
+  // expected-error @below {{'qt.scale' op expected a factor that is finite in f32, got nan}}
   %r = qt.scale %x by 0xFFF8000000000000 : tensor<6xf32>
+  return
+}
+
+// -----
+
+func.func @scale_factor_beyond_f32(%x: tensor<6xf32>) {
+  // expected-error @below {{'qt.scale' op expected a factor that is finite in f32, got 1e+300}}
+  %r = qt.scale %x by 1.0e300 : tensor<6xf32>
   return
 }

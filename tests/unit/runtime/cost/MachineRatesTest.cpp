@@ -96,13 +96,24 @@ TEST(MachineRates, RefuseWhatIsNoSuchFile) {
   EXPECT_EQ(errorOf([](Json &json) { json.erase("launch_seconds"); }), "machine.json: launch_seconds: missing");
   EXPECT_EQ(errorOf([](Json &json) { json["f32_products"].erase("a_b"); }), "machine.json: f32_products.a_b: missing");
   EXPECT_EQ(errorOf([](Json &json) { json["copy_bytes_per_second"] = 0; }),
-            "machine.json: copy_bytes_per_second: expected more than 0 and at most 1e+18, got 0");
+            "machine.json: copy_bytes_per_second: expected 1 to 1e+18, got 0");
   EXPECT_EQ(errorOf([](Json &json) { json["kernels"]["swiglu"] = -1; }),
-            "machine.json: kernels.swiglu: expected more than 0 and at most 100, got -1");
+            "machine.json: kernels.swiglu: expected 1e-12 to 100, got -1");
+  // With less, predictions would not be finite.
+  EXPECT_EQ(errorOf([](Json &json) { json["kernels"]["swiglu"] = 5e-324; }),
+            "machine.json: kernels.swiglu: expected 1e-12 to 100, got 5e-324");
+  EXPECT_NE(errorOf([](Json &json) { json["f32_products"]["flops_per_second"] = 5e-324; }), "");
+  EXPECT_NE(errorOf([](Json &json) { json["launch_seconds"] = 5e-324; }), "");
   EXPECT_THAT(errorOf([](Json &json) { json["kernels"]["swiglu"] = "fast"; }), HasSubstr("expected a number"));
   EXPECT_EQ(errorOf([](Json &json) { json["target"] = "sm_80"; }),
             "machine.json: target: no machine is known for the target 'sm_80'");
   EXPECT_FALSE(parseMachineRates("{", "machine.json").ok());
+  // What a terminal would obey is not printed.
+  EXPECT_EQ(errorOf([](Json &json) { json["machine"] = "an\x1b[2J\nH200"; }),
+            "machine.json: machine: expected a short line of text, got 'an\\x1b[2J\\x0aH200'");
+  EXPECT_EQ(errorOf([](Json &json) { json["kernels"]["\x1b[2J"] = 1; }), "machine.json: kernels.'\\x1b[2J': unknown");
+  EXPECT_EQ(errorOf([](Json &json) { json["target"] = "\x1b[2J"; }),
+            "machine.json: target: no machine is known for the target '\\x1b[2J'");
   EXPECT_FALSE(readMachineRates("/nonexistent/machine.json").ok());
 }
 

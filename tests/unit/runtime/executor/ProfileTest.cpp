@@ -191,6 +191,23 @@ TEST(Calibrate, OfWhatTakesTheFixedTimeAloneLearnsNothing) {
   EXPECT_EQ(rates->kernels[static_cast<size_t>(Kernel::Swiglu)], 0.5);
 }
 
+/// An instruction that another's work does has no time, and none of the fixed time.
+TEST(Calibrate, TheFixedTimeIsThatOfWhatIsLaunched) {
+  Measured measured;
+  measured.times.instructions = {50, 50, 1e-3, 5};
+  measured.times.works = {1, 1, 0, 1};
+  StatusOr<MachineRates> rates =
+      calibratedRates(measured.entry, measured.times, measured.row, measured.machine, "this machine");
+  ASSERT_OK(rates);
+  EXPECT_DOUBLE_EQ(rates->launchSeconds, 5e-3);
+  EXPECT_NEAR(rates->kernels[static_cast<size_t>(Kernel::Swiglu)], 0.768 / 45, 1e-6);
+
+  measured.times.works = {0, 0, 0, 0};
+  rates = calibratedRates(measured.entry, measured.times, measured.row, measured.machine, "this machine");
+  ASSERT_FALSE(rates.ok());
+  EXPECT_THAT(rates.status().message(), HasSubstr("no instruction that takes time"));
+}
+
 TEST(Calibrate, NeedsMeasuredRates) {
   Measured measured;
   measured.times.gemmRate = 0;
