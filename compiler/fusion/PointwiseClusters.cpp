@@ -36,10 +36,11 @@ Operation *pointwiseSource(Value value, ArrayRef<int64_t> shape) {
   return op && isPointwise(op) && shapeOf(value) == shape ? op : nullptr;
 }
 
-/// What a cluster of this shape reads for an operand: what is repeated to give it, if it is.
-Value readFor(Value operand, ArrayRef<int64_t> shape) {
+/// What a cluster reads for an operand, which has its shape or the last dimensions of that: what is repeated to give
+/// it, if it is.
+Value readFor(Value operand) {
   auto broadcast = operand.getDefiningOp<qt::BroadcastOp>();
-  return broadcast && shapeOf(operand) == shape && shapeOf(broadcast.getX()) != shape ? broadcast.getX() : operand;
+  return broadcast ? broadcast.getX() : operand;
 }
 
 /// Ops that may become one: those that go (`members`) and those that it computes again beside them.
@@ -95,7 +96,7 @@ bool isValid(const Cluster &cluster) {
     return false;
   Operation *reader = firstReader(cluster);
   return llvm::all_of(inputs, [&](Value input) {
-    Operation *source = readFor(input, cluster.shape()).getDefiningOp();
+    Operation *source = readFor(input).getDefiningOp();
     return !source || !reader || source->isBeforeInBlock(reader);
   });
 }
@@ -140,10 +141,10 @@ Cluster grow(Operation *seed) {
   return cluster;
 }
 
-int64_t bytesOf(const ValueSet &inputs, ArrayRef<int64_t> shape) {
+int64_t bytesOf(const ValueSet &inputs) {
   int64_t bytes = 0;
   for (Value input : inputs)
-    bytes += qt::tensorBytes(readFor(input, shape).getType());
+    bytes += qt::tensorBytes(readFor(input).getType());
   return bytes;
 }
 
@@ -185,7 +186,7 @@ void recompute(Cluster &cluster) {
         return false;
     ValueSet before = inputsOf(cluster), after = inputsOf(changed);
     bool readsAnyway = llvm::all_of(after, [&](Value input) { return before.contains(input); });
-    bool readsNoMore = bytesOf(after, cluster.shape()) <= bytesOf(before, cluster.shape()) &&
+    bool readsNoMore = bytesOf(after) <= bytesOf(before) &&
                        llvm::all_of(values, [&](Value value) { return isSpared(value, changed); });
     if (!(readsAnyway || readsNoMore) || !isValid(changed))
       return false;
@@ -198,26 +199,30 @@ void recompute(Cluster &cluster) {
     attempt(value);
 }
 
-/// Sums alone are computed each in the place of a term, which takes no memory (kernel `add`).
+/// Sums alone, of nothing that is repeated, are computed each in the place of a term, which takes no memory (kernel
+/// `add`).
 bool isSums(const Cluster &cluster) {
   return llvm::all_of(cluster.members, [](Operation *op) {
-    return isa<qt::AddOp>(op) && op->getOperand(0).getType() == op->getOperand(1).getType();
+    auto isWhole = [&](Value operand) {
+      return operand.getType() == op->getResult(0).getType() && readFor(operand) == operand;
+    };
+    return isa<qt::AddOp>(op) && llvm::all_of(op->getOperands(), isWhole);
   });
 }
 
 Type elementOf(Type type) { return RankedTensorType::get({}, cast<RankedTensorType>(type).getElementType()); }
 
 /// An operand as the cluster reads it: what is repeated along dimensions inside has 1 there.
-Value inputFor(OpBuilder &builder, Value operand, ArrayRef<int64_t> shape) {
-  Value read = readFor(operand, shape);
+Value inputFor(OpBuilder &builder, Value operand) {
+  Value read = readFor(operand);
   if (read == operand)
     return operand;
   auto broadcast = operand.getDefiningOp<qt::BroadcastOp>();
   auto type = cast<RankedTensorType>(read.getType());
   // From the first dimension that x has.
   ArrayRef<int64_t> dims = broadcast.getDims();
-  int64_t first = dims.empty() ? static_cast<int64_t>(shape.size()) : dims.front();
-  SmallVector<int64_t> extents(shape.size() - first, 1);
+  int64_t rank = broadcast.getType().getRank(), first = dims.empty() ? rank : dims.front();
+  SmallVector<int64_t> extents(rank - first, 1);
   for (auto [size, dim] : llvm::zip_equal(type.getShape(), dims))
     extents[dim - first] = size;
   if (type.getShape() == ArrayRef<int64_t>(extents))
@@ -241,7 +246,7 @@ void materialize(const Cluster &cluster) {
   SmallVector<Type> types;
   ValueSet operands = inputsOf(cluster);
   for (Value operand : operands)
-    inputs.push_back(inputFor(builder, operand, cluster.shape()));
+    inputs.push_back(inputFor(builder, operand));
   for (Operation *op : members)
     if (isReadOutside(op, cluster)) {
       replaced.push_back(op->getResult(0));
@@ -273,9 +278,27 @@ void materialize(const Cluster &cluster) {
     op->erase();
 }
 
+/// What repeats nothing becomes its operand, and what is repeated alike one value.
+void mergeBroadcasts(Block &block) {
+  for (auto op : llvm::make_early_inc_range(block.getOps<qt::BroadcastOp>())) {
+    Value same;
+    if (op.getX().getType() == op.getType())
+      same = op.getX();
+    for (Operation *user : op.getX().getUsers())
+      if (auto other = dyn_cast<qt::BroadcastOp>(user);
+          other && other->isBeforeInBlock(op) && other.getType() == op.getType() && other.getDims() == op.getDims())
+        same = other;
+    if (!same)
+      continue;
+    op.replaceAllUsesWith(same);
+    op.erase();
+  }
+}
+
 /// Gathers all pointwise ops of a function.
 void clusterFunction(func::FuncOp function) {
   Block &block = function.getBody().front();
+  mergeBroadcasts(block);
   // The last first: what the backward pass computes again of the forward pass is still in single ops.
   llvm::DenseSet<Operation *> left; // as they are
   auto nextSeed = [&]() -> Operation * {

@@ -5,7 +5,7 @@
 func.func @pointwise(%x: tensor<?x8xf32>, %c: tensor<?xf32>) -> tensor<?x8xf32> {
   %y = qt.silu %x {qt.scope = "layers.3.mlp"} : tensor<?x8xf32>
   %b = qt.broadcast %c dims [0] : tensor<?xf32> -> tensor<?x8xf32>
-  %z = qt.mul %y, %b : tensor<?x8xf32>, tensor<?x8xf32>
+  %z = qt.add %y, %b : tensor<?x8xf32>, tensor<?x8xf32>
   return %z : tensor<?x8xf32>
 }
 

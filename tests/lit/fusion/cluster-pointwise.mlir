@@ -1,5 +1,5 @@
 // Pointwise ops of one shape become one cluster, as far as they can stand in one place of the program.
-// RUN: qcc-opt %s --cluster-pointwise --split-input-file | FileCheck %s
+// RUN: qcc-opt %s --cluster-pointwise --verify-fused --split-input-file | FileCheck %s
 
 // Forward: what is inside is never written. An operand that is repeated along rows is read as it is.
 // CHECK-LABEL: func.func @forward
@@ -83,4 +83,50 @@ func.func @backward(%docs: !qt.segments<32, 2, 16, 32> {qt.argument = #qt.argume
   %slope = qt.sub %s, %square : tensor<32x4xf32>, tensor<32x4xf32>
   %dgate = qt.mul %ds, %slope : tensor<32x4xf32>, tensor<32x4xf32>
   return %d, %dgate, %dup, %dw : tensor<32x4xf32>, tensor<32x4xf32>, tensor<32x4xf32>, tensor<4x4xf32>
+}
+
+// -----
+
+// A sum of what is repeated is no sum by itself: the kernel `add` repeats nothing.
+// CHECK-LABEL: func.func @repeated_sum
+// CHECK: %[[COLUMN:.*]] = qt.reshape %{{.*}} : tensor<32xf32> -> tensor<32x1xf32>
+// CHECK-NEXT: qt.pointwise %{{.*}}, %[[COLUMN]] : tensor<32x4xf32>, tensor<32x1xf32> -> tensor<32x4xf32>
+// CHECK-NOT: qt.broadcast
+func.func @repeated_sum(%docs: !qt.segments<32, 2, 16, 32> {qt.argument = #qt.argument<segments>}, %x: tensor<32x4xf32>, %column: tensor<32xf32>)
+    -> tensor<32x4xf32> attributes {qt.entry = #qt.entry<eval>} {
+  %0 = qt.broadcast %column dims [0] : tensor<32xf32> -> tensor<32x4xf32>
+  %1 = qt.add %x, %0 : tensor<32x4xf32>, tensor<32x4xf32>
+  return %1 : tensor<32x4xf32>
+}
+
+// -----
+
+// What is repeated to the last dimensions, and with them along all rows.
+// CHECK-LABEL: func.func @last_dimensions
+// CHECK: %[[HEAD:.*]] = qt.reshape %{{.*}} : tensor<2xf32> -> tensor<2x1xf32>
+// CHECK-NEXT: qt.pointwise %{{.*}}, %[[ROW:.*]], %[[HEAD]] : tensor<32x2x4xf32>, tensor<4xf32>, tensor<2x1xf32> -> tensor<32x2x4xf32>
+// CHECK-NOT: qt.broadcast
+func.func @last_dimensions(%docs: !qt.segments<32, 2, 16, 32> {qt.argument = #qt.argument<segments>}, %x: tensor<32x2x4xf32>, %row: tensor<4xf32>, %head: tensor<2xf32>)
+    -> tensor<32x2x4xf32> attributes {qt.entry = #qt.entry<eval>} {
+  %0 = qt.broadcast %row dims [1] : tensor<4xf32> -> tensor<2x4xf32>
+  %1 = qt.mul %x, %0 : tensor<32x2x4xf32>, tensor<2x4xf32>
+  %2 = qt.broadcast %head dims [0] : tensor<2xf32> -> tensor<2x4xf32>
+  %3 = qt.add %1, %2 : tensor<32x2x4xf32>, tensor<2x4xf32>
+  return %3 : tensor<32x2x4xf32>
+}
+
+// -----
+
+// What repeats nothing is what it is of, and what is repeated alike is one input.
+// CHECK-LABEL: func.func @once
+// CHECK: qt.pointwise %{{.*}}, %[[X:.*]] : tensor<32x1xf32>, tensor<32x4xf32> -> tensor<32x4xf32>
+// CHECK-NOT: qt.broadcast
+func.func @once(%docs: !qt.segments<32, 2, 16, 32> {qt.argument = #qt.argument<segments>}, %x: tensor<32x4xf32>, %column: tensor<32x1xf32>)
+    -> tensor<32x4xf32> attributes {qt.entry = #qt.entry<eval>} {
+  %0 = qt.broadcast %x dims [0, 1] : tensor<32x4xf32> -> tensor<32x4xf32>
+  %1 = qt.broadcast %column dims [0, 1] : tensor<32x1xf32> -> tensor<32x4xf32>
+  %2 = qt.broadcast %column dims [0, 1] : tensor<32x1xf32> -> tensor<32x4xf32>
+  %3 = qt.mul %1, %0 : tensor<32x4xf32>, tensor<32x4xf32>
+  %4 = qt.add %3, %2 : tensor<32x4xf32>, tensor<32x4xf32>
+  return %4 : tensor<32x4xf32>
 }
