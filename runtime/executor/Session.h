@@ -17,8 +17,8 @@ struct SessionOptions {
   /// Bytes that a run may take in all, the device's overhead included; 0: what the device says that there is.
   int64_t memoryLimit = 0;
   /// Asked for buckets that no program has; null: such a bucket is an error. Must outlive the session. Io is then
-  /// reserved for any bucket of the tokens of those that are there, as far as there is room; Transient, which may be most of the memory, only
-  /// for those themselves.
+  /// reserved for any bucket of the tokens of those that are there, as far as there is room; Transient, which may be
+  /// most of the memory, only for those themselves.
   Specializer *specializer = nullptr;
 };
 

@@ -177,6 +177,10 @@ def sanitize(tree, tool, *command):
     summary = re.search(r"(?m)^========= (?:ERROR|RACECHECK) SUMMARY: (\d+) ", output)
     if not summary:
         raise Failed(f"{tool} says nothing of what it found:\n{output[-4000:]}")
+    # The exit code is the tool's once it has found anything, in the library too.
+    for broken in ("Target application returned an error", "Internal Sanitizer Error"):
+        if broken in output:
+            raise Failed(f"{tool}: {broken}:\n{output[:4000]}\n...\n{output[-4000:]}")
     if tool == "racecheck":
         return re.findall(r"Race reported between .*qrt::device.*(?:\n.*hazards\])*", output), output
     said = [line for line in output.splitlines() if line.startswith("=========")]
@@ -185,11 +189,13 @@ def sanitize(tree, tool, *command):
 
 def sanitizer(tree, tool, program):
     """One step, its instructions launched one by one."""
-    found, _ = sanitize(tree, tool, tree.build / "bin" / "qrun", "train", "--program", tree.program(program), "--data",
+    found, output = sanitize(tree, tool, tree.build / "bin" / "qrun", "train", "--program", tree.program(program), "--data",
                         tree.rows("short", [[200, 1, 64, 99]]), "--scratch", "--out", tree.work / f"{tool}-{program}",
                         "--steps", 1, "--launch", "eager")
     if found:
         raise Failed("\n".join(found)[:4000])
+    if "\ncheckpoint: " not in output:
+        raise Failed(f"the step did not end:\n{output[-4000:]}")
     return program
 
 
@@ -296,7 +302,7 @@ def clusters(tree):
     """Generated kernels in place of a compound's: a run has the same numbers within rounding."""
     formed, *_ = tree.train("heads-f32", "formed")
     generated, *_ = tree.train("clusters-f32", "generated")
-    for step, (expected, got) in enumerate(zip(numbers(formed), numbers(generated)), 1):
+    for step, (expected, got) in enumerate(zip(numbers(formed), numbers(generated), strict=True), 1):
         if any(abs(left - right) > 1e-4 * abs(left) for left, right in zip(expected, got)):
             raise Failed(f"step {step}: loss and gradient norm {got}, with compounds {expected}")
     return f"{len(generated)} steps"

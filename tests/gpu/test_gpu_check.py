@@ -42,8 +42,8 @@ class Sanitizer(unittest.TestCase):
         script.write_text(f'#!/bin/sh\ncat "{self.folder}/words"\nexit {code}\n')
         script.chmod(0o755)
 
-    def step(self, tool, words, code):
-        self.says(words, code)
+    def step(self, tool, words, code, end="checkpoint: x\n"):
+        self.says(words + end, code)
         return gpu_check.sanitizer(self.tree, tool, "tiny")
 
     def fault(self, tool, words, code):
@@ -64,7 +64,12 @@ class Sanitizer(unittest.TestCase):
 
     def test_a_step_that_failed_or_was_not_looked_at(self):
         self.assertRaisesRegex(gpu_check.Failed, "exit code 1", self.step, "memcheck", CLEAN, 1)
-        self.assertRaisesRegex(gpu_check.Failed, "says nothing", self.step, "initcheck", "checkpoint: x\n", 0)
+        self.assertRaisesRegex(gpu_check.Failed, "says nothing", self.step, "initcheck", "", 0)
+        self.assertRaisesRegex(gpu_check.Failed, "did not end", self.step, "memcheck", CLEAN, 0, end="")
+
+    def test_hazards_of_the_library_do_not_hide_a_step_that_failed(self):
+        for broken in ("Target application returned an error", "Internal Sanitizer Error: it failed to handle an exception."):
+            self.assertRaisesRegex(gpu_check.Failed, broken[:20], self.step, "racecheck", f"========= {broken}\n" + LIBRARY, 9)
 
     def test_a_planted_fault_is_reported_by_name(self):
         self.assertEqual(self.fault("memcheck", WRITE, 9), "writePastTheEnd is reported")

@@ -218,7 +218,7 @@ StatusOr<size_t> CudaExecutable::planUpdatesFrom(size_t first, KernelPlan &plan)
     if (!launch || launch->kernel != Kernel::AdamW)
       break;
     Call call = callOf(*launch, args.emplace_back(argsOf(*launch)));
-    if (!calls.empty() && !joinsUpdate(calls[0], call))
+    if (!calls.empty() && !joinsUpdates(calls, call))
       break;
     calls.push_back(call);
   }

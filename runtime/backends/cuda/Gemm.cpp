@@ -81,7 +81,7 @@ StatusOr<PreparedGemm> PreparedGemm::prepare(const CublasLt &library, const Gemm
   if (status != 0 || prepared.candidates_.empty())
     return error(StatusCode::Unsupported, "cuBLASLt {} has no algorithm for {}: {}", library.version(), prepared.name(),
                  library->cublasLtGetStatusString(status));
-  prepared.choose(0);
+  prepared.chooseCandidate(0);
   return prepared;
 }
 
@@ -91,6 +91,20 @@ bool PreparedGemm::choose(const LtAlgorithm &algorithm) {
   if (library->cublasLtMatmulAlgoCheck(library.handle(), desc_, b_, a_, c_, c_, &algorithm, &checked) != 0 ||
       checked.workspaceBytes > kGemmWorkspaceBytes)
     return false;
+  // What candidates were asked for and the library's check does not see.
+  uint32_t value = 0;
+  size_t written = 0;
+  if (library->cublasLtMatmulAlgoConfigGetAttribute(&algorithm, lt::kAlgorithmReduction, &value, sizeof(value),
+                                                    &written) == 0 &&
+      (value & ~lt::kReductionNoneOrComputeType) != 0)
+    return false;
+  for (auto [attribute, operand] : {std::pair(lt::kAlgorithmAlignmentA, &gemm_.b),
+                                    {lt::kAlgorithmAlignmentB, &gemm_.a},
+                                    {lt::kAlgorithmAlignmentC, &gemm_.c},
+                                    {lt::kAlgorithmAlignmentD, &gemm_.c}})
+    if (library->cublasLtMatmulAlgoCapGetAttribute(&algorithm, attribute, &value, sizeof(value), &written) == 0 &&
+        value > alignmentOf(*operand))
+      return false;
   checked.algorithm = algorithm;
   chosen_ = checked;
   return true;

@@ -29,10 +29,11 @@ public:
   ~PreparedGemm();
 
   size_t candidates() const { return candidates_.size(); }
-  void choose(size_t candidate) { chosen_ = candidates_[candidate]; }
+  void chooseCandidate(size_t candidate) { chosen_ = candidates_[candidate]; }
   /// An algorithm that was chosen before, in this process or another. Candidates of two processes may differ in
   /// settings that an algorithm does not use (the shape of clusters), so it need not be one of them. False, and the
-  /// choice stays, where the library cannot run it here or it needs more than kGemmWorkspaceBytes.
+  /// choice stays, where the library cannot run it here, or it would not have been a candidate: by its workspace, the
+  /// alignments it needs, or how it adds partial sums.
   bool choose(const LtAlgorithm &algorithm);
   const LtAlgorithm &chosen() const { return chosen_.algorithm; }
 

@@ -50,7 +50,7 @@ Status GemmTuner::choose(PreparedGemm &gemm, Choosing choosing, DevicePtr scratc
   }
   if (choosing == Choosing::Quickly ||
       gemmExtent(gemm.gemm().a) + gemmExtent(gemm.gemm().b) + gemmExtent(gemm.gemm().c) > scratchBytes) {
-    gemm.choose(size_t{0});
+    gemm.chooseCandidate(0);
     return record(ProductChoice::Reason::First);
   }
   // A choice that the library cannot run any more is made again.
@@ -59,7 +59,7 @@ Status GemmTuner::choose(PreparedGemm &gemm, Choosing choosing, DevicePtr scratc
   size_t best = 0;
   if (gemm.candidates() > 1)
     QRT_RETURN_IF_ERROR(time(gemm, scratch, scratchBytes, best));
-  gemm.choose(best);
+  gemm.chooseCandidate(best);
   fresh_.push_back(name);
   ++timed_;
   return record(ProductChoice::Reason::Timed);
@@ -79,7 +79,7 @@ Status GemmTuner::time(PreparedGemm &gemm, DevicePtr scratch, int64_t scratchByt
   auto measure = [&](size_t first, size_t last, int runs) -> Status {
     QRT_RETURN_IF_ERROR(events.record(first, gpu_.stream()));
     for (size_t i = first; i < last; ++i) {
-      gemm.choose(i);
+      gemm.chooseCandidate(i);
       for (int run = 0; run < runs; ++run)
         QRT_RETURN_IF_ERROR(gemm.launch(gpu_.stream(), gpu_.gemmWorkspace(), a, b, c));
       QRT_RETURN_IF_ERROR(events.record(i + 1, gpu_.stream()));

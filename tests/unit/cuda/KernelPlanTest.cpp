@@ -131,4 +131,51 @@ TEST(KernelPlan, GridsAndWorkspaceHaveLimits) {
   EXPECT_FALSE(unaligned.status().ok());
 }
 
+/// A call of adamw on 256 elements of bf16 with an f32 gradient, all tensors far from those of other places.
+struct Update {
+  explicit Update(DevicePtr place) {
+    args.resize(9);
+    std::vector<int64_t> dims = {256}, one = {1};
+    for (size_t i : {0, 5, 6, 7})
+      args[i] = {denseShape(i == 0 ? DType::F32 : DType::BF16, dims), kAddress * place + (DevicePtr{i} << 20)};
+    for (size_t i = 1; i <= 4; ++i)
+      args[i] = {denseShape(DType::F32, one), kAddress + (DevicePtr{i} << 20)};
+  }
+  Call call() const { return {Kernel::AdamW, args, {}, {}, {}, {}}; }
+  std::vector<Tensor> args;
+};
+
+TEST(Updates, JoinWhereNoneSeesWhatAnotherWrites) {
+  Update a(2), b(3), next(4);
+  auto joins = [&] { return joinsUpdates(std::vector{a.call(), b.call()}, next.call()); };
+  EXPECT_TRUE(joins());
+  // Another norm, step, learning rate or seed.
+  for (size_t scalar = 1; scalar <= 4; ++scalar) {
+    next = Update(4);
+    next.args[scalar].data += 4;
+    EXPECT_FALSE(joins()) << scalar;
+  }
+  next = Update(4);
+  next.args[6].shape.dtype = DType::F32;
+  EXPECT_FALSE(joins()) << "types";
+  next = Update(4);
+  next.args[8] = {denseShape(DType::F32, std::vector<int64_t>{256}), kAddress * 5};
+  EXPECT_FALSE(joins()) << "a master";
+  // Weight, moments and the gradient of one within what the other updates; of the call before the last as well.
+  for (const Update *other : {&a, &b})
+    for (size_t i : {0, 5, 6, 7}) {
+      next = Update(4);
+      next.args[i].data = other->args[5].data + 510;
+      EXPECT_FALSE(joins()) << i;
+      next.args[i].data = other->args[5].data + 512;
+      EXPECT_TRUE(joins()) << i;
+    }
+  next = Update(4);
+  next.args[7].data = a.args[0].data;
+  EXPECT_FALSE(joins()) << "the gradient of the first";
+  next.args[7] = Update(4).args[7];
+  next.args[0].data = a.args[0].data;
+  EXPECT_TRUE(joins()) << "both read the gradient";
+}
+
 } // namespace

@@ -40,6 +40,11 @@ constexpr int kPrefWorkspaceBytes = 1, kPrefReductionMask = 3;
 constexpr int kPrefAlignmentA = 5, kPrefAlignmentB = 6, kPrefAlignmentC = 7, kPrefAlignmentD = 8;
 /// Partial sums of a product split along k are added in the compute type, in a fixed order; never in place by atomics.
 constexpr uint32_t kReductionNoneOrComputeType = 2;
+/// Of an algorithm: how it adds partial sums, 0 (it has none) or a bit as above; the bytes its operands have to start
+/// on.
+constexpr int kAlgorithmReduction = 3;
+constexpr int kAlgorithmAlignmentA = 16, kAlgorithmAlignmentB = 17, kAlgorithmAlignmentC = 18,
+              kAlgorithmAlignmentD = 19;
 } // namespace lt
 
 struct CublasLtFunctions {

@@ -3,6 +3,8 @@
 
 #include "runtime/backends/cuda/plan/Plans.h"
 
+#include <algorithm>
+
 namespace qrt::cuda {
 
 constexpr uint32_t kThreads = device::kAdamWThreads;
@@ -92,22 +94,41 @@ private:
   int64_t width_;
 };
 
+/// Tensors of adamw have no gaps.
+bool overlap(const Tensor &a, const Tensor &b) {
+  auto end = [](const Tensor &tensor) {
+    return tensor.data + static_cast<DevicePtr>(tensor.shape.elements() * byteSize(tensor.shape.dtype));
+  };
+  return a && b && a.data < end(b) && b.data < end(a);
+}
+
+bool writesArgumentOf(const Call &writer, const Call &other) {
+  for (Arg written : {kWeight, kExpAvg, kExpAvgSq, kMaster})
+    if (std::any_of(other.args.begin(), other.args.end(),
+                    [&](const Tensor &tensor) { return overlap(writer.args[written], tensor); }))
+      return true;
+  return false;
+}
+
 } // namespace
 
-bool joinsUpdate(const Call &first, const Call &next) {
+bool joinsUpdates(std::span<const Call> calls, const Call &next) {
+  const Call &first = calls[0];
   for (Arg arg : {kNorm, kCounters, kHyper, kSeed})
     if (first.args[arg].data != next.args[arg].data)
       return false;
   for (Arg arg : {kGradient, kWeight, kExpAvg, kExpAvgSq})
     if (first.args[arg].shape.dtype != next.args[arg].shape.dtype)
       return false;
-  return static_cast<bool>(first.args[kMaster]) == static_cast<bool>(next.args[kMaster]);
+  if (static_cast<bool>(first.args[kMaster]) != static_cast<bool>(next.args[kMaster]))
+    return false;
+  return std::none_of(calls.begin(), calls.end(),
+                      [&](const Call &call) { return writesArgumentOf(call, next) || writesArgumentOf(next, call); });
 }
 
 Status planUpdates(std::span<const Call> calls, KernelPlan &plan) {
   Updates updates(calls[0], plan);
   for (const Call &call : calls) {
-    assert(joinsUpdate(calls[0], call));
     for (Arg arg : {kGradient, kWeight, kExpAvg, kExpAvgSq, kMaster})
       QRT_RETURN_IF_ERROR(requireAligned(call, call.args[arg]));
     std::span<const ParamValue> members = call.params.subspan(1);

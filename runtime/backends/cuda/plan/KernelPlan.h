@@ -158,10 +158,10 @@ private:
 /// and actual, where no device function takes these shapes or types; the plan is then of no use.
 Status planKernel(const Call &call, KernelPlan &plan);
 
-/// Whether two calls of adamw have the same scalars (norm, counters, hyperparameters, seed) and types, and so fit into
-/// one plan.
-bool joinsUpdate(const Call &first, const Call &next);
-/// The works of calls of adamw that join the first, as those of one: few launches update many parameters. To the same
+/// Whether a call of adamw fits into one plan with the calls before it, of which there is at least one: it has their
+/// scalars (norm, counters, hyperparameters, seed) and types, and neither writes what the other reads or writes.
+bool joinsUpdates(std::span<const Call> calls, const Call &next);
+/// The works of calls of adamw that join each other, as those of one: few launches update many parameters. To the same
 /// bits as a plan for each. Errors as planKernel's.
 Status planUpdates(std::span<const Call> calls, KernelPlan &plan);
 
