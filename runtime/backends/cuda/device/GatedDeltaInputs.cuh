@@ -155,26 +155,30 @@ struct DeltaWindow {
       before[i] = latest[i];
   }
 
-  /// For a warp that begins at token `begin`, of channels `channel` to `channel` + 3; `count` of the three tokens
-  /// before are in its document. No load waits for another: the others are dropped when they are there.
-  __device__ __forceinline__ void load(const DeltaInputs &in, int channel, int begin, int count) {
+  /// Of channels `channel` to `channel` + 3, times `scale`.
+  __device__ __forceinline__ void loadWeights(const DeltaInputs &in, int channel, float scale = 1) {
     const bf16 *weights = as<const bf16>(in.convWeight) + static_cast<i64>(channel) * 4;
-    const bf16 *x = as<const bf16>(in.qkv.data) + channel;
     uint2 taps[4];
 #pragma unroll
     for (int c = 0; c < 4; ++c)
       taps[c] = loadFour(weights + 4 * c);
-#pragma unroll
-    for (int i = 0; i < 3; ++i)
-      before[i] = loadFour(x + max(begin - 3 + i, 0) * in.qkv.row);
 #pragma unroll
     for (int c = 0; c < 4; ++c) {
       float ofChannel[4];
       unpackFour(taps[c], ofChannel);
 #pragma unroll
       for (int j = 0; j < 4; ++j)
-        weight[j][c] = ofChannel[j];
+        weight[j][c] = scale * ofChannel[j];
     }
+  }
+  /// For a warp that begins at token `begin`; `count` of the three tokens before are in its document. No load waits for
+  /// another: the others are dropped when they are there.
+  __device__ __forceinline__ void load(const DeltaInputs &in, int channel, int begin, int count) {
+    const bf16 *x = as<const bf16>(in.qkv.data) + channel;
+#pragma unroll
+    for (int i = 0; i < 3; ++i)
+      before[i] = loadFour(x + max(begin - 3 + i, 0) * in.qkv.row);
+    loadWeights(in, channel);
 #pragma unroll
     for (int i = 0; i < 3; ++i)
       if (i < 3 - count)

@@ -12,10 +12,10 @@ constexpr int kDeltaInputWarps = 4;
 constexpr int kDeltaInputTokens = 32;
 /// Tokens of a block of the gradient where widths are general, which leaves one line of sums.
 constexpr int kDeltaInputGradTokens = 256;
-/// The gradient of wide heads: blocks, as many as 132 multiprocessors hold at once, on every device, for sums must not
-/// depend on it; groups of tokens that a block takes at least; groups that a warp has in hand.
-constexpr int kDeltaInputGradBlocksOfOne = 4, kDeltaInputGradBlocks = 132 * kDeltaInputGradBlocksOfOne;
-constexpr int kDeltaInputGradGroups = 4, kDeltaInputGradStages = 2;
+/// The gradient of wide heads: blocks that a multiprocessor has at once; groups that a warp has on their way; tokens of
+/// a block of the gates.
+constexpr int kDeltaInputGradBlocksOfOne = 4, kDeltaInputGradStages = 2;
+constexpr int kDeltaInputGateTokens = 128;
 constexpr int kDeltaInputGroups = kDeltaInputTokens / kHeadGroup;
 constexpr int kDeltaInputBytes = kDeltaInputWarps * headStageBytes(1, kDeltaInputGroups);
 constexpr int kDeltaInputGradBytes = kDeltaInputWarps * headStageBytes(2, kDeltaInputGradStages);
@@ -39,17 +39,18 @@ struct GatedDeltaInputsParams {
   HeadTensor q, k, v, g, beta;
 };
 
-/// `lines`: f32 [lineCount, C * taps], whose sum is conv_weight's gradient; `gateLines`: f32 [blocks, 2 * W], whose sum
-/// is a_log's beside dt_bias's. Wide heads: the maps are of qkv, dq, dk and dv as [T, heads, 128]. Groups of tokens
-/// follow one another, those of the first kDeltaInputWarps heads, then of the next: block b takes [b * groups, (b + 1)
-/// * groups), and of the gates the tokens [b * gateTokens, (b + 1) * gateTokens). Of a head, the first block leaves
-/// line 0, the next line 1. General widths: `du`: f32 [T, C], the cotangent of the convolution's output.
+/// `lines`: f32 [parts, C * taps], whose sum is conv_weight's gradient; `gateLines`: f32 [parts of the gates, 2 * W],
+/// whose sum is a_log's beside dt_bias's. Wide heads: the maps are of qkv, dq, dk and dv as [T, heads, 128]. The first
+/// `gateBlocks` blocks take kDeltaInputGateTokens tokens of the gates each. The others take part of the tokens of
+/// kDeltaInputWarps heads each, the heads of a part one after the other: the first `longParts` parts have `longTokens`
+/// tokens, those that are left `shortTokens`. General widths: `du`: f32 [T, C], the cotangent of the
+/// convolution's output.
 struct GatedDeltaInputsGradParams {
   TensorMap qkvMap, cotangentMaps[3];
   DeltaInputs in;
   HeadTensor dq, dk, dv, dg, dbeta, dqkv, db, da;
   Ptr lines, gateLines, du;
-  int lineCount, groups, gateTokens;
+  int gateBlocks, longParts, longTokens, shortTokens;
   int dbetaBytes;
 };
 

@@ -11,41 +11,65 @@ namespace qrt::device {
 // beta and g
 //===----------------------------------------------------------------------===//
 
-/// db, da of the tokens [begin, end) of a block, 32 heads from `head`, and the line's sums for a_log and dt_bias; zeros
-/// from token `live`. Whole blocks; a barrier before the next call.
+/// db and da of the tokens [begin, end), zeros from token `live`; `line`: the sums over them for a_log, then for
+/// dt_bias. By a whole block: each warp has 32 heads, and where there are fewer blocks of 32 heads than warps, part of
+/// the tokens.
 template <typename T>
-__device__ __forceinline__ void deltaGatesGrad(const GatedDeltaInputsGradParams &p, int head, int begin, int end,
-                                               int live, float *line) {
+__device__ __forceinline__ void deltaGatesGrad(const GatedDeltaInputsGradParams &p, int begin, int end, int live,
+                                               float *line) {
+  // Tokens that a lane has on their way at once.
+  constexpr int kBatch = 8;
   __shared__ float shared[2][kDeltaInputWarps][32];
-  int warp = threadIdx.x / 32, lane = threadIdx.x % 32, h = head + lane;
-  float dALog = 0, dBias = 0;
-  if (h < p.in.valueHeads) {
-    float rate = -expf(loadEither(p.in.aLog, h, p.in.aLogBytes)), bias = loadEither(p.in.dtBias, h, p.in.dtBiasBytes);
-#pragma unroll 4
-    for (int t = begin + warp; t < end; t += kDeltaInputWarps) {
-      float db = 0, da = 0;
-      if (t < live) {
-        float z = toFloat(*headRow<const T>(p.in.a, t, h)) + bias;
-        float beta = sigmoid(toFloat(*headRow<const T>(p.in.b, t, h)));
-        float scaled = *headRow<const float>(p.dg, t, h) * rate;
-        db = loadEither(p.dbeta.data, t * p.dbeta.row + h * p.dbeta.head, p.dbetaBytes) * beta * (1.0f - beta);
-        da = scaled * sigmoid(z);
-        dALog = fmaf(scaled, softplus(z), dALog);
-        dBias += da;
-      }
-      *headRow<T>(p.db, t, h) = fromFloat<T>(db);
-      *headRow<T>(p.da, t, h) = fromFloat<T>(da);
-    }
-  }
-  shared[0][warp][lane] = dALog;
-  shared[1][warp][lane] = dBias;
-  __syncthreads();
-  if (warp < 2 && h < p.in.valueHeads) {
-    float sum = 0;
+  int warp = warpIndex(), lane = threadIdx.x % 32, headBlocks = (p.in.valueHeads + 31) / 32;
+  int together = min(headBlocks, kDeltaInputWarps), slices = kDeltaInputWarps / together, slice = warp / together;
+  live = min(live, end);
+#pragma unroll 1
+  for (int first = 0; first < headBlocks; first += together) {
+    int h = (first + warp % together) * 32 + lane;
+    float dALog = 0, dBias = 0;
+    if (h < p.in.valueHeads && slice < slices) {
+      float rate = -expf(loadEither(p.in.aLog, h, p.in.aLogBytes)), bias = loadEither(p.in.dtBias, h, p.in.dtBiasBytes);
+#pragma unroll 1
+      for (int at = begin + slice; at < end; at += kBatch * slices) {
+        // Past the end the last token again, unused, as is what a token in the tail has.
+        float a[kBatch], b[kBatch], dg[kBatch], dbeta[kBatch];
 #pragma unroll
-    for (int w = 0; w < kDeltaInputWarps; ++w)
-      sum += shared[warp][w][lane];
-    line[warp * p.in.valueHeads + h] = sum;
+        for (int k = 0; k < kBatch; ++k) {
+          int t = min(at + k * slices, end - 1);
+          a[k] = toFloat(*headRow<const T>(p.in.a, t, h));
+          b[k] = toFloat(*headRow<const T>(p.in.b, t, h));
+          dg[k] = *headRow<const float>(p.dg, t, h);
+          dbeta[k] = loadEither(p.dbeta.data, t * p.dbeta.row + h * p.dbeta.head, p.dbetaBytes);
+        }
+#pragma unroll
+        for (int k = 0; k < kBatch; ++k) {
+          int t = at + k * slices;
+          float z = a[k] + bias, beta = sigmoid(b[k]), scaled = dg[k] * rate;
+          float db = dbeta[k] * beta * (1.0f - beta), da = scaled * sigmoid(z);
+          if (t < live) {
+            dALog = fmaf(scaled, softplus(z), dALog);
+            dBias += da;
+          }
+          if (t < end) {
+            *headRow<T>(p.db, t, h) = fromFloat<T>(t < live ? db : 0.0f);
+            *headRow<T>(p.da, t, h) = fromFloat<T>(t < live ? da : 0.0f);
+          }
+        }
+      }
+    }
+    shared[0][warp][lane] = dALog;
+    shared[1][warp][lane] = dBias;
+    __syncthreads();
+    if (warp < together && h < p.in.valueHeads) {
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        float sum = 0;
+        for (int s = 0; s < slices; ++s)
+          sum += shared[i][s * together + warp][lane];
+        line[i * p.in.valueHeads + h] = sum;
+      }
+    }
+    __syncthreads();
   }
 }
 
@@ -53,10 +77,29 @@ __device__ __forceinline__ void deltaGatesGrad(const GatedDeltaInputsGradParams 
 // Heads of 128 channels, four taps
 //===----------------------------------------------------------------------===//
 
+/// Of 32 tokens, which begin a document. Looked up ahead: bits() waits for what load() began to read.
+struct DocumentStarts {
+  int here, before;
+
+  /// Of the tokens from `first`, which may lie outside the row; by all lanes of a warp.
+  __device__ __forceinline__ void load(const Segments &docs, int first) {
+    int token = first + static_cast<int>(threadIdx.x % 32);
+    here = documentOrNone(docs, token), before = documentOrNone(docs, token - 1);
+  }
+  __device__ __forceinline__ unsigned bits() const { return __ballot_sync(0xFFFFFFFFu, here != before); }
+};
+
+using DeltaGradStages = HeadStages<2, kDeltaInputGradStages>;
+
 /// One warp on its way through the tokens of a head. kNormalized: of queries or keys.
+///
+/// The taps are kept times kScale, so that the convolution is z = kScale u and the exponential of the sigmoid 2^z; du
+/// is kept divided by kScale, which makes dx what it should be and dweight the gradient divided by kScale.
 template <bool kNormalized> struct DeltaGradWalk {
+  static constexpr float kScale = -kLog2E, kInverse = -1.0f / kLog2E, kInverseSquare = kInverse * kInverse;
+
   DeltaWindow window;
-  /// du of the last three tokens, the latest last; zeros where they are not in the document.
+  /// Of the last three tokens, the latest last; zeros where they are not in the document.
   float du[3][4];
   float dweight[4][4];
   /// The row of dx that the present token completes: three before it.
@@ -91,202 +134,201 @@ template <bool kNormalized> struct DeltaGradWalk {
         storeFour(dx + i * dxRow, out);
     }
     clearDu();
-    first = t;
+    first = max(first, t);
   }
-  /// Token t begins a document.
-  __device__ __forceinline__ void start(int t) {
-    finish(t, t);
-    window.clear();
+  /// A token of which only the input counts.
+  __device__ __forceinline__ void skip(uint2 x) {
+    window.before[0] = window.before[1], window.before[1] = window.before[2], window.before[2] = x;
+    dx += dxRow;
   }
 
-  /// The next kCount tokens. kOwn: they count for the weight's gradient. `writes`: the rows that they complete are this
-  /// warp's.
-  template <bool kOwn, int kCount>
-  __device__ __forceinline__ void advance(const uint2 (&rawX)[kCount], const uint2 (&rawDy)[kCount], bool writes) {
-    float x[3 + kCount][4], c[kCount][4], s[kCount][4], dy[kCount][4];
-    window.push(rawX, x);
+  /// The next kCount tokens, from t, of one document: those from `at` of a group that is there. One alone: `own`:
+  /// whether it counts for the weight's gradient; the row that it completes is written if it is this warp's. Several
+  /// count, and their rows are this warp's.
+  template <int kCount>
+  __device__ __forceinline__ void advance(const DeltaGradStages &stages, int group, int at, int t, bool own) {
+    float x[3 + kCount][4], c[kCount][4], slope[kCount][4];
+    uint2 raw[kCount];
+#pragma unroll
+    for (int k = 0; k < kCount; ++k)
+      raw[k] = stages.take(group, 0, at + k);
+    window.push(raw, x);
 #pragma unroll
     for (int k = 0; k < kCount; ++k) {
-      unpackFour(rawDy[k], dy[k]);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        float u = window.convolve(x, k, i);
-        s[k][i] = sigmoid(u);
-        c[k][i] = u * s[k][i];
+        float z = window.convolve(x, k, i), s = approximateReciprocal(1.0f + approximateExp2(z));
+        if constexpr (kNormalized) {
+          // c times kScale, and the derivative of silu.
+          c[k][i] = z * s;
+          slope[k][i] = fmaf(c[k][i], fmaf(s, -kInverse, kInverse), s);
+        } else {
+          // The derivative divided by kScale.
+          slope[k][i] = s * fmaf(z, fmaf(s, -kInverseSquare, kInverseSquare), kInverse);
+        }
       }
     }
+    float norm[kCount], projection[kCount];
     if constexpr (kNormalized) {
       // Of each token the sum of squares, then of products.
       float sums[2 * kCount] = {};
 #pragma unroll
-      for (int k = 0; k < kCount; ++k)
+      for (int k = 0; k < kCount; ++k) {
+        float dy[4];
+        unpackFour(stages.take(group, 1, at + k), dy);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           sums[2 * k] = fmaf(c[k][i], c[k][i], sums[2 * k]);
-          sums[2 * k + 1] = fmaf(c[k][i], dy[k][i], sums[2 * k + 1]);
+          sums[2 * k + 1] = fmaf(c[k][i], dy[i], sums[2 * k + 1]);
         }
+      }
       warpSums(sums);
 #pragma unroll
       for (int k = 0; k < kCount; ++k) {
-        float norm = approximateInverseRoot(sums[2 * k] + eps), projection = sums[2 * k + 1] * norm * norm;
-#pragma unroll
-        for (int i = 0; i < 4; ++i)
-          dy[k][i] = norm * (dy[k][i] - c[k][i] * projection);
+        norm[k] = approximateInverseRoot(fmaf(sums[2 * k], kInverseSquare, eps));
+        projection[k] = sums[2 * k + 1] * kInverseSquare * norm[k] * norm[k];
+        norm[k] *= kInverse;
       }
+      // Read again: there are not the registers to keep it.
+#pragma unroll
+      for (int k = 0; k < kCount; ++k)
+        unpackFour(stages.takeAgain(group, 0, at + k), x[3 + k]);
     }
 #pragma unroll
     for (int k = 0; k < kCount; ++k) {
-      float out[4];
+      float dy[4], out[4];
+      unpackFour(kNormalized ? stages.takeAgain(group, 1, at + k) : stages.take(group, 1, at + k), dy);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         // The oldest first, which makes room for the newest.
         out[i] = window.weight[3][i] * du[0][i];
         out[i] = fmaf(window.weight[2][i], du[1][i], out[i]);
         out[i] = fmaf(window.weight[1][i], du[2][i], out[i]);
-        float now = dy[k][i] * (s[k][i] + c[k][i] * (1.0f - s[k][i]));
+        float now = kNormalized ? norm[k] * (dy[i] - c[k][i] * projection[k]) * slope[k][i] : dy[i] * slope[k][i];
         out[i] = fmaf(window.weight[0][i], now, out[i]);
-        if constexpr (kOwn) {
+        float counted = kCount > 1 || own ? now : 0.0f;
 #pragma unroll
-          for (int j = 0; j < 4; ++j)
-            dweight[j][i] = fmaf(now, x[k + j][i], dweight[j][i]);
-        }
+        for (int j = 0; j < 4; ++j)
+          dweight[j][i] = fmaf(counted, x[k + j][i], dweight[j][i]);
         du[0][i] = du[1][i];
         du[1][i] = du[2][i];
         du[2][i] = now;
       }
-      if (writes)
+      if (kCount > 1 || t - 3 >= first)
         storeFour(dx, out);
       dx += dxRow;
     }
   }
 };
 
-/// Tokens [begin, live) of head `index`, none of them in the tail, by one warp; `sums`: of the line for conv_weight,
-/// those of the head.
+/// The tokens [begin, end) of head `index`, whose documents end at token `tokens`, by one warp. It also reads the three
+/// tokens before them, for the convolution, and the three after them, whose cotangents belong to rows of this warp too.
+/// `sums`: of conv_weight's line, those of the head.
 template <bool kNormalized>
 __device__ __forceinline__ void deltaGradHead(const GatedDeltaInputsGradParams &p, int index,
-                                              const DeltaSection &section, int begin, int live,
-                                              HeadStages<2, kDeltaInputGradStages> &stages, int &turn, float4 *sums) {
-  // Two tokens a step keep 16 warps on a multiprocessor.
-  constexpr int kStep = 2, kSpan = 64, kSpanGroups = kSpan / kHeadGroup;
-  int lane = threadIdx.x % 32, channel = section.channel + 4 * lane;
+                                              const DeltaSection &section, int begin, int end, int tokens,
+                                              DeltaGradStages &stages, float4 *sums) {
+  constexpr int kStep = 4, kBefore = 3, kAfter = 3, kLookUp = 32 / kHeadGroup;
+  int lane = threadIdx.x % 32, live = min(end, tokens), start = begin - kBefore, stop = min(end + kAfter, tokens);
+  int groups = begin < live ? (stop - start + kHeadGroup - 1) / kHeadGroup : 0;
   const HeadSource sources[2] = {{&p.qkvMap, index}, {&p.cotangentMaps[section.part], section.head}};
-  // The last begins after the warp's tokens. Groups of the ring are counted on from `turn`, over all of a warp's heads.
-  int groups = (live - begin + kHeadGroup - 1) / kHeadGroup + 1, firstTurn = turn;
-  turn += groups;
   auto fetch = [&](int group) {
     if (group < groups && lane == 0)
-      stages.fetch(firstTurn + group, sources, begin + group * kHeadGroup);
+      stages.fetch(group, sources, start + group * kHeadGroup);
   };
 #pragma unroll
   for (int group = 0; group < kDeltaInputGradStages; ++group)
     fetch(group);
   __syncwarp();
-  DeltaSpan span = deltaSpan<kSpan>(p.in.docs, begin);
-  int last = documentOrNone(p.in.docs, live - 1);
-  int after = __popc(__ballot_sync(0xFFFFFFFFu, lane < 3 && documentOrNone(p.in.docs, live + lane) == last));
+  DocumentStarts ahead;
+  ahead.load(p.in.docs, start);
+  bf16 *rows = as<bf16>(p.dqkv.data) + section.channel + 4 * lane;
   DeltaGradWalk<kNormalized> walk;
-  walk.window.load(p.in, channel, begin, span.before);
+  walk.window.loadWeights(p.in, section.channel + 4 * lane, DeltaGradWalk<kNormalized>::kScale);
+  walk.window.clear();
+  walk.clearDu();
   walk.dxRow = p.dqkv.row;
-  walk.dx = as<bf16>(p.dqkv.data) + channel + (begin - 3) * walk.dxRow;
+  walk.dx = rows + (start - 3) * walk.dxRow;
   walk.eps = p.in.eps;
   walk.first = begin;
-  walk.clearDu();
 #pragma unroll
   for (int j = 0; j < 4; ++j)
 #pragma unroll
     for (int i = 0; i < 4; ++i)
       walk.dweight[j][i] = 0;
+  unsigned starts = 0;
 #pragma unroll 1
-  for (int group = 0; group < groups - 1; ++group) {
-    if (group > 0 && group % kSpanGroups == 0)
-      span = deltaSpan<kSpan>(p.in.docs, begin + group * kHeadGroup);
-    stages.wait(firstTurn + group);
+  for (int group = 0; group < groups; ++group) {
+    int token = start + group * kHeadGroup;
+    if (group % kLookUp == 0) {
+      starts = ahead.bits();
+      ahead.load(p.in.docs, token + 32);
+    }
+    stages.wait(group);
 #pragma unroll 1
-    for (int first = 0; first < kHeadGroup; first += kStep, span.starts >>= kStep) {
-      int t = begin + group * kHeadGroup + first, count = min(kStep, live - t);
-      if (count == kStep && (span.starts & ((1 << kStep) - 1)) == 0 && t - 3 >= walk.first) {
-        uint2 x[kStep], dy[kStep];
-#pragma unroll
-        for (int k = 0; k < kStep; ++k)
-          x[k] = stages.take(firstTurn + group, 0, first + k), dy[k] = stages.take(firstTurn + group, 1, first + k);
-        walk.template advance<true>(x, dy, true);
+    for (int at = 0; at < kHeadGroup; at += kStep, starts >>= kStep) {
+      int t = token + at;
+      if ((starts & ((1 << kStep) - 1)) == 0 && t - 3 >= walk.first && t + kStep <= live) {
+        walk.template advance<kStep>(stages, group, at, t, true);
         continue;
       }
 #pragma unroll 1
-      for (int k = 0; k < count; ++k) {
-        if (span.starts >> k & 1)
-          walk.start(t + k);
-        uint2 x[1] = {stages.take(firstTurn + group, 0, first + k)};
-        uint2 dy[1] = {stages.take(firstTurn + group, 1, first + k)};
-        walk.template advance<true>(x, dy, t + k - 3 >= walk.first);
+      for (int k = 0; k < kStep && t + k < stop; ++k) {
+        int now = t + k;
+        if (starts >> k & 1) {
+          walk.finish(now, min(now, live));
+          walk.window.clear();
+          if (now >= end)
+            stop = now;
+        }
+        if (now < begin)
+          walk.skip(stages.take(group, 0, at + k));
+        else if (now < stop)
+          walk.template advance<1>(stages, group, at + k, now, now < end);
       }
     }
     __syncwarp();
     fetch(group + kDeltaInputGradStages);
   }
-  // The tokens after the last that are still in its document: their cotangents belong to rows of this warp too.
-  stages.wait(firstTurn + groups - 1);
-#pragma unroll 1
-  for (int k = 0; k < after; ++k) {
-    uint2 x[1] = {stages.take(firstTurn + groups - 1, 0, k)}, dy[1] = {stages.take(firstTurn + groups - 1, 1, k)};
-    walk.template advance<false>(x, dy, live + k - 3 >= walk.first);
-  }
-  __syncwarp();
-  walk.finish(live + after, live);
+  if (groups > 0)
+    walk.finish(stop, live);
+  for (int t = max(begin, tokens); t < end; ++t)
+    *reinterpret_cast<uint2 *>(rows + t * p.dqkv.row) = make_uint2(0, 0);
   // A channel's four taps side by side, as in conv_weight.
 #pragma unroll
-  for (int i = 0; i < 4; ++i)
-    sums[4 * lane + i] = make_float4(walk.dweight[0][i], walk.dweight[1][i], walk.dweight[2][i], walk.dweight[3][i]);
+  for (int i = 0; i < 4; ++i) {
+    constexpr float kScale = DeltaGradWalk<kNormalized>::kScale;
+    sums[4 * lane + i] = make_float4(kScale * walk.dweight[0][i], kScale * walk.dweight[1][i],
+                                     kScale * walk.dweight[2][i], kScale * walk.dweight[3][i]);
+  }
 }
 
-/// Grid: see GatedDeltaInputsGradParams. No part of the work waits for another block's, so all blocks end together
-/// where all run at once.
+/// Grid: see GatedDeltaInputsGradParams.
 __global__ void __launch_bounds__(kDeltaInputThreads, kDeltaInputGradBlocksOfOne)
     gatedDeltaInputsGradWide(const __grid_constant__ GatedDeltaInputsGradParams p) {
   __shared__ Barrier barriers[kDeltaInputWarps][kDeltaInputGradStages];
-  int tokens = segmentTokens(p.in.docs), warp = warpIndex(), lane = threadIdx.x % 32, block = blockIdx.x;
-  int gatesBegin = min(block * p.gateTokens, p.in.tokens), gatesEnd = min(gatesBegin + p.gateTokens, p.in.tokens);
-  float *gateLine = as<float>(p.gateLines) + static_cast<i64>(block) * 2 * p.in.valueHeads;
-  for (int head = 0; head < p.in.valueHeads; head += 32) {
-    deltaGatesGrad<bf16>(p, head, gatesBegin, gatesEnd, min(gatesEnd, tokens), gateLine);
-    __syncthreads();
+  int tokens = segmentTokens(p.in.docs), block = blockIdx.x;
+  if (block < p.gateBlocks) {
+    int begin = block * kDeltaInputGateTokens, end = min(begin + kDeltaInputGateTokens, p.in.tokens);
+    deltaGatesGrad<bf16>(p, begin, end, tokens, as<float>(p.gateLines) + static_cast<i64>(block) * 2 * p.in.valueHeads);
+    return;
   }
-
-  int heads = deltaHeads(p.in), channels = 2 * p.in.keyHeads * p.in.dk + p.in.valueHeads * p.in.dv;
-  int groupsOfHead = (p.in.tokens + kHeadGroup - 1) / kHeadGroup;
-  int all = (heads + kDeltaInputWarps - 1) / kDeltaInputWarps * groupsOfHead, turn = 0;
-  HeadStages<2, kDeltaInputGradStages> stages(barriers[warp], warp);
-#pragma unroll 1
-  for (int at = block * p.groups, until = min(at + p.groups, all); at < until;) {
-    // The part of one head's groups.
-    int of = at / groupsOfHead, firstOf = of * groupsOfHead, next = min(until, firstOf + groupsOfHead);
-    int begin = (at - firstOf) * kHeadGroup, end = min((next - firstOf) * kHeadGroup, p.in.tokens);
-    int live = min(end, tokens), index = of * kDeltaInputWarps + warp;
-    if (index < heads) {
-      DeltaSection section = deltaSection(p.in, index);
-      int line = block - firstOf / p.groups;
-      float4 *sums = as<float4>(p.lines) + static_cast<i64>(line) * channels + section.channel;
-      int used = line;
-      if (begin >= live)
-        --used;
-      else if (section.part < 2)
-        deltaGradHead<true>(p, index, section, begin, live, stages, turn, sums);
-      else
-        deltaGradHead<false>(p, index, section, begin, live, stages, turn, sums);
-      for (int t = max(begin, live); t < end; ++t)
-        *reinterpret_cast<uint2 *>(as<bf16>(p.dqkv.data) + t * p.dqkv.row + section.channel + 4 * lane) =
-            make_uint2(0, 0);
-      // What no block adds to: the lines after the head's last, and one without tokens.
-      int lines = next == firstOf + groupsOfHead ? p.lineCount : line + 1;
-      for (++used; used < lines; ++used)
-#pragma unroll
-        for (int i = 0; i < 4; ++i)
-          (as<float4>(p.lines) + static_cast<i64>(used) * channels + section.channel)[lane + 32 * i] =
-              make_float4(0, 0, 0, 0);
-    }
-    at = next;
-  }
+  block -= p.gateBlocks;
+  int heads = deltaHeads(p.in), headBlocks = (heads + kDeltaInputWarps - 1) / kDeltaInputWarps;
+  int part = block / headBlocks, warp = warpIndex(), index = block % headBlocks * kDeltaInputWarps + warp;
+  if (index >= heads)
+    return;
+  int begin =
+      part < p.longParts ? part * p.longTokens : p.longParts * p.longTokens + (part - p.longParts) * p.shortTokens;
+  int end = min(begin + (part < p.longParts ? p.longTokens : p.shortTokens), p.in.tokens);
+  DeltaSection section = deltaSection(p.in, index);
+  i64 channels = 2 * p.in.keyHeads * p.in.dk + p.in.valueHeads * p.in.dv;
+  float4 *sums = as<float4>(p.lines) + part * channels + section.channel;
+  DeltaGradStages stages(barriers[warp], warp);
+  if (section.part < 2)
+    deltaGradHead<true>(p, index, section, begin, end, tokens, stages, sums);
+  else
+    deltaGradHead<false>(p, index, section, begin, end, tokens, stages, sums);
 }
 
 //===----------------------------------------------------------------------===//
@@ -366,13 +408,13 @@ __global__ void __launch_bounds__(kDeltaInputThreads)
   as<float>(p.lines)[blockIdx.y * static_cast<i64>(channels) * p.in.taps + i] = sum;
 }
 
-/// 32 heads of the gates along x, 256 tokens along y.
+/// 256 tokens a block.
 template <typename T>
 __global__ void __launch_bounds__(kDeltaInputThreads)
     gatedDeltaGatesGrad(const __grid_constant__ GatedDeltaInputsGradParams p) {
-  int begin = blockIdx.y * kDeltaInputGradTokens, end = min(begin + kDeltaInputGradTokens, p.in.tokens);
-  deltaGatesGrad<T>(p, blockIdx.x * 32, begin, end, min(end, segmentTokens(p.in.docs)),
-                    as<float>(p.gateLines) + static_cast<i64>(blockIdx.y) * 2 * p.in.valueHeads);
+  int begin = blockIdx.x * kDeltaInputGradTokens, end = min(begin + kDeltaInputGradTokens, p.in.tokens);
+  deltaGatesGrad<T>(p, begin, end, segmentTokens(p.in.docs),
+                    as<float>(p.gateLines) + static_cast<i64>(blockIdx.x) * 2 * p.in.valueHeads);
 }
 
 } // namespace qrt::device

@@ -21,8 +21,6 @@ struct HeadSource {
 /// a warp. Groups are numbered from 0 and fetched, waited for and released in this order. Whoever
 /// fetches a group waits for it before the block ends.
 template <int kTensors, int kStages> class HeadStages {
-  static_assert((kStages & (kStages - 1)) == 0, "a power of two, for the remainder");
-
 public:
   /// `barriers`: kStages of this warp alone. By all of its lanes.
   __device__ __forceinline__ HeadStages(Barrier *barriers, int warp)
@@ -50,6 +48,11 @@ public:
   /// This lane's four channels of a group's token as they are stored.
   __device__ __forceinline__ uint2 take(int group, int tensor, int token) const {
     return reinterpret_cast<const uint2 *>(box(group, tensor))[token * (kHeadWidth / 4) + threadIdx.x % 32];
+  }
+
+  /// The same, read again: what take() gave need not have stayed in registers.
+  __device__ __forceinline__ uint2 takeAgain(int group, int tensor, int token) const {
+    return loadSharedAgain(box(group, tensor) + token * (kHeadWidth * 2) + threadIdx.x % 32 * 8);
   }
 
 private:

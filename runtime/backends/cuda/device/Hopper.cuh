@@ -22,6 +22,13 @@ __device__ __forceinline__ SharedAddress sharedAddress(const void *pointer) {
 }
 __device__ __forceinline__ SharedAddress sharedAddress(SharedAddress address) { return address; }
 
+/// Eight bytes, read at this very place: the compiler keeps nothing that it read before.
+__device__ __forceinline__ uint2 loadSharedAgain(const void *from) {
+  uint2 x;
+  asm volatile("ld.volatile.shared.v2.u32 {%0, %1}, [%2];" : "=r"(x.x), "=r"(x.y) : "r"(sharedAddress(from)));
+  return x;
+}
+
 // Barriers in shared memory: 8 bytes each. A phase ends when all arrivals and all announced bytes have come; phases are
 // told apart by their parity, the first is 0. Waiting for parity 1 on a fresh barrier returns at once.
 

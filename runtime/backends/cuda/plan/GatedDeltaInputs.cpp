@@ -94,44 +94,38 @@ Status planGatedDeltaInputsGrad(const Call &call, KernelPlan &plan) {
     if (!isDense(call.args[static_cast<size_t>(arg)].shape))
       return unsupported(call, arg, 0, "of a tensor without gaps");
   using Params = device::GatedDeltaInputsGradParams;
-  Params params{{},
-                {},
-                inputsOf(call, dq, dv),
-                headsOf(dq),
-                headsOf(dk),
-                headsOf(dv),
-                headsOf(call.args[kDG]),
-                headsOf(dbeta),
-                headsOf(dqkv),
-                headsOf(call.args[kDB]),
-                headsOf(call.args[kDA]),
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                int32(byteSize(dbeta.shape.dtype))};
+  Params params{};
+  params.in = inputsOf(call, dq, dv);
+  params.dq = headsOf(dq), params.dk = headsOf(dk), params.dv = headsOf(dv);
+  params.dg = headsOf(call.args[kDG]), params.dbeta = headsOf(dbeta);
+  params.dqkv = headsOf(dqkv), params.db = headsOf(call.args[kDB]), params.da = headsOf(call.args[kDA]);
+  params.dbetaBytes = int32(byteSize(dbeta.shape.dtype));
   const device::DeltaInputs &in = params.in;
   int64_t weights = int64_t{channels(in)} * in.taps;
   bool wide = isWide(call, in, {&qkv, &dq, &dk, &dv, &dqkv});
-  int64_t blocks = ceilDiv(in.tokens, device::kDeltaInputGradTokens);
-  params.lineCount = int32(blocks);
+  int64_t parts = ceilDiv(in.tokens, device::kDeltaInputGradTokens), gateParts = parts, headBlocks = 0;
   if (wide) {
-    int64_t groups = ceilDiv(in.tokens, device::kHeadGroup),
-            all = ceilDiv(heads(in), device::kDeltaInputWarps) * groups;
-    int64_t ofBlock = std::max<int64_t>(ceilDiv(all, device::kDeltaInputGradBlocks), device::kDeltaInputGradGroups);
-    blocks = ceilDiv(all, ofBlock);
-    params.groups = int32(ofBlock);
-    params.gateTokens = int32(ceilDiv(in.tokens, blocks));
-    // A head's groups may begin and end within a block's.
-    params.lineCount = int32(ceilDiv(groups, ofBlock) + 1);
+    // Blocks of most of the tokens, as many as run at once beside those of the gates, then short ones for those that
+    // end early. With the three tokens on either side that it also reads, a warp has whole groups.
+    constexpr int64_t kShortTokens = 8 * device::kHeadGroup - 6, kLongPercent = 75;
+    headBlocks = ceilDiv(heads(in), device::kDeltaInputWarps);
+    gateParts = ceilDiv(in.tokens, device::kDeltaInputGateTokens);
+    int64_t atOnce = 132 * device::kDeltaInputGradBlocksOfOne - gateParts;
+    int64_t longParts = std::clamp<int64_t>(atOnce / headBlocks, 1, ceilDiv(in.tokens, kShortTokens));
+    int64_t longGroups = ceilDiv(in.tokens * kLongPercent / 100 / longParts + 6, device::kHeadGroup);
+    int64_t longTokens = std::max<int64_t>(longGroups * device::kHeadGroup - 6, kShortTokens);
+    parts = longParts + ceilDiv(std::max<int64_t>(in.tokens - longParts * longTokens, 0), kShortTokens);
+    params.gateBlocks = int32(gateParts);
+    params.longParts = int32(longParts);
+    params.longTokens = int32(longTokens);
+    params.shortTokens = int32(kShortTokens);
   }
-  params.lines = plan.workspace(params.lineCount * weights * 4);
-  params.gateLines = plan.workspace(blocks * 2 * in.valueHeads * 4);
+  params.lines = plan.workspace(parts * weights * 4);
+  params.gateLines = plan.workspace(gateParts * 2 * in.valueHeads * 4);
   if (wide) {
-    plan.launch("GatedDeltaInputsGrad.cuh", "gatedDeltaInputsGradWide", {static_cast<uint32_t>(blocks)}, {kThreads},
-                device::kDeltaInputGradBytes, params)
+    plan.launch("GatedDeltaInputsGrad.cuh", "gatedDeltaInputsGradWide",
+                {static_cast<uint32_t>(gateParts + parts * headBlocks)}, {kThreads}, device::kDeltaInputGradBytes,
+                params)
         .map(headMap(qkv, offsetof(Params, qkvMap)))
         .map(headMap(dq, offsetof(Params, cotangentMaps[0])))
         .map(headMap(dk, offsetof(Params, cotangentMaps[1])))
@@ -145,14 +139,14 @@ Status planGatedDeltaInputsGrad(const Call &call, KernelPlan &plan) {
     uint32_t rows = gridRows(in.tokens);
     launch("gatedDeltaInputsGradActivation", {ceilDiv(heads(in), device::kDeltaInputWarps), rows});
     launch("gatedDeltaInputsGradConvolution", {ceilDiv(channels(in), kThreads), rows});
-    launch("gatedDeltaInputsGradWeight", {ceilDiv(weights, kThreads), static_cast<uint32_t>(blocks)});
-    launch("gatedDeltaGatesGrad", {ceilDiv(in.valueHeads, 32), static_cast<uint32_t>(blocks)});
+    launch("gatedDeltaInputsGradWeight", {ceilDiv(weights, kThreads), static_cast<uint32_t>(parts)});
+    launch("gatedDeltaGatesGrad", {static_cast<uint32_t>(gateParts)});
   }
   int64_t gateLine = 2 * in.valueHeads;
-  planColumnSums({{call.args[kDConvWeight], call.accumulates(kDConvWeight), params.lines, weights, params.lineCount},
-                  {call.args[kDALog], call.accumulates(kDALog), params.gateLines, gateLine, blocks},
+  planColumnSums({{call.args[kDConvWeight], call.accumulates(kDConvWeight), params.lines, weights, parts},
+                  {call.args[kDALog], call.accumulates(kDALog), params.gateLines, gateLine, gateParts},
                   {call.args[kDDtBias], call.accumulates(kDDtBias),
-                   params.gateLines + static_cast<DevicePtr>(in.valueHeads) * 4, gateLine, blocks}},
+                   params.gateLines + static_cast<DevicePtr>(in.valueHeads) * 4, gateLine, gateParts}},
                  plan);
   return Status();
 }
