@@ -92,6 +92,9 @@ def WarnLeftOver : Pass<"warn-left-over", "mlir::ModuleOp"> {
 
 def VerifyFormed : Pass<"verify-formed", "mlir::ModuleOp"> {
   let summary = "compounds, linear ops, views and pointwise ops alone are left";
+  let description = [{
+    Clusters compute pointwise ops and repeat operands for them, but sum no gradient of what was repeated: that may not depend on a trained parameter.
+  }];
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/autodiff/Autodiff.h"
 
+#include "compiler/autodiff/TrainedSymbols.h"
 #include "dialects/qt/Accumulation.h"
 #include "dialects/qt/Residuals.h"
 #include "dialects/qt/TypeChecks.h"
@@ -22,11 +23,10 @@ struct ScopeListener : OpBuilder::Listener {
 class ReversePass {
 public:
   explicit ReversePass(func::FuncOp function)
-      : block_(function.getBody().front()), symbols_(function->getParentOfType<ModuleOp>()),
-        builder_(block_.getTerminator(), &listener_) {}
+      : block_(function.getBody().front()), builder_(block_.getTerminator(), &listener_),
+        active_(trainedValues(function.getBody(), SymbolTable(function->getParentOfType<ModuleOp>()))) {}
 
   LogicalResult run(Value loss, Value seed) {
-    findActive();
     if (active_.contains(loss))
       add(loss, seed);
     SmallVector<Operation *> forward;
@@ -41,28 +41,6 @@ public:
   Contributions contributions;
 
 private:
-  bool isTrained(qt::ReadOp read) {
-    Operation *symbol = symbols_.lookup(read.getSymbol());
-    if (auto pack = dyn_cast_or_null<qt::ParameterPackOp>(symbol))
-      symbol = symbols_.lookup(cast<FlatSymbolRefAttr>(pack.getMembers()[0]).getValue());
-    auto parameter = dyn_cast_or_null<qt::ParameterOp>(symbol);
-    return parameter && !parameter.getFrozen();
-  }
-
-  /// Finds the numbers that depend on a trained parameter.
-  void findActive() {
-    for (Operation &op : block_) {
-      auto read = dyn_cast<qt::ReadOp>(op);
-      bool active = read ? isTrained(read)
-                         : llvm::any_of(op.getOperands(), [&](Value operand) { return active_.contains(operand); });
-      if (!active)
-        continue;
-      for (Value result : op.getResults())
-        if (isa<FloatType>(getElementTypeOrSelf(result.getType())))
-          active_.insert(result);
-    }
-  }
-
   void add(Value value, Value cotangent) {
     assert(cotangent.getType() == value.getType() && "a cotangent has the type of its value");
     Value &sum = cotangents_[value];
@@ -161,10 +139,9 @@ private:
   }
 
   Block &block_;
-  SymbolTable symbols_;
   ScopeListener listener_;
   OpBuilder builder_;
-  DenseSet<Value> active_;
+  DenseSet<Value> active_; // what depends on a trained parameter
   DenseMap<Value, Value> cotangents_;
 };
 

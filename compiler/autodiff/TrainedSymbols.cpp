@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/autodiff/TrainedSymbols.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 using namespace mlir;
 
 namespace qcc {
@@ -31,6 +33,29 @@ SmallVector<Operation *> trainedSymbols(ModuleOp module, const SymbolTable &symb
       continue;
     if (!membersOf(&op, symbols).front().getFrozen())
       trained.push_back(&op);
+  }
+  return trained;
+}
+
+static bool isTrained(qt::ReadOp read, const SymbolTable &symbols) {
+  Operation *symbol = symbols.lookup(read.getSymbol());
+  if (auto pack = dyn_cast_or_null<qt::ParameterPackOp>(symbol))
+    symbol = symbols.lookup(cast<FlatSymbolRefAttr>(pack.getMembers()[0]).getValue());
+  auto parameter = dyn_cast_or_null<qt::ParameterOp>(symbol);
+  return parameter && !parameter.getFrozen();
+}
+
+DenseSet<Value> trainedValues(Region &body, const SymbolTable &symbols) {
+  DenseSet<Value> trained;
+  for (Operation &op : body.getOps()) {
+    auto read = dyn_cast<qt::ReadOp>(op);
+    bool depends = read ? isTrained(read, symbols)
+                        : llvm::any_of(op.getOperands(), [&](Value operand) { return trained.contains(operand); });
+    if (!depends)
+      continue;
+    for (Value result : op.getResults())
+      if (isa<FloatType>(getElementTypeOrSelf(result.getType())))
+        trained.insert(result);
   }
   return trained;
 }

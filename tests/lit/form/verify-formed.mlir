@@ -47,3 +47,27 @@ func.func @formed(%x: tensor<?x8xf32>) -> tensor<?x2x4xf32> {
   %r = qt.reshape %s : tensor<?x8xf32> -> tensor<?x2x4xf32>
   return %r : tensor<?x2x4xf32>
 }
+
+// -----
+
+// What is repeated has a sum as its gradient: of a trained parameter, and of what comes from one. A frozen one has none.
+qt.parameter @bias : tensor<8xf32> init <zeros> names ["bias"]
+qt.parameter @scale : tensor<8xf32> init <zeros> names ["scale"]
+qt.parameter @still : tensor<8xf32> frozen init <zeros> names ["still"]
+qt.parameter_pack @pack [@bias, @scale] : tensor<16xf32>
+func.func @trained(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  // expected-note @below {{@bias is read here}}
+  %bias = qt.read @bias : tensor<8xf32>
+  // expected-error @below {{'qt.add' op is left over in scope 'layers.3.mlp' and repeats an operand of 'tensor<8xf32>' that depends on a trained parameter: expected a compound that takes the op, or frozen parameters, for no kernel sums the operand's gradient}}
+  %0 = qt.add %x, %bias {qt.scope = "layers.3.mlp"} : tensor<?x8xf32>, tensor<8xf32>
+  %pack = qt.read @pack : tensor<16xf32>
+  %parts:2 = qt.split %pack dim 0 : tensor<16xf32> -> tensor<8xf32>, tensor<8xf32>
+  // What is not repeated is no sum.
+  %1 = qt.exp %parts#1 : tensor<8xf32>
+  // expected-error @below {{'qt.broadcast' op is left over in scope '' and repeats an operand of 'tensor<8xf32>' that depends on a trained parameter}}
+  %2 = qt.broadcast %1 dims [1] : tensor<8xf32> -> tensor<?x8xf32>
+  %3 = qt.mul %0, %2 : tensor<?x8xf32>, tensor<?x8xf32>
+  %still = qt.read @still : tensor<8xf32>
+  %4 = qt.mul %3, %still : tensor<?x8xf32>, tensor<8xf32>
+  return %4 : tensor<?x8xf32>
+}
