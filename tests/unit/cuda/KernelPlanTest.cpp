@@ -108,6 +108,26 @@ TEST(KernelPlan, TablesAreBelowTwoToThe31) {
   EXPECT_NE(text.find("rows of statistics below 2^31"), std::string::npos) << text;
 }
 
+TEST(KernelPlan, NumbersAreNotCutTo32Bits) {
+  // 2^20 tiles and one for the tail, of 2^12 heads each.
+  constexpr int64_t kTokens = 1 << 20, kHeads = 1 << 12;
+  std::vector<int64_t> heads{kTokens, kHeads, 1}, rows{kTokens, kHeads};
+  EXPECT_EQ(refusal(Kernel::Attention, {{8}, heads, heads, heads, heads, heads, rows, heads}, {kTokens, kTokens, 1, 1}),
+            "attention: needs a grid of 4294967295 x 1 x 1 blocks, but a GPU takes at most 2147483647 x 65535 x 65535");
+  EXPECT_EQ(refusal(Kernel::GlobalNorm, {{}, {1 << 30, 1 << 20}}),
+            "global_norm: expected less than 2^31 rows or pieces of rows in all, got 17179869184 up to "
+            "f32[1073741824, 1048576]");
+  // One key head of 1,024 and one value head of 2,048: weights of 4,096 channels and 2^19 taps.
+  constexpr int64_t kC = 1 << 12, kTaps = 1 << 19;
+  std::vector<int64_t> qkv{64, kC}, one{64, 1}, weight{kC, 1, kTaps}, keys{64, 1, 1 << 10}, values{64, 1, 1 << 11};
+  EXPECT_EQ(
+      refusal(Kernel::GatedDeltaInputsGrad,
+              {{8}, qkv, one, one, weight, {1}, {1}, keys, keys, values, one, one, qkv, one, one, weight, {1}, {1}},
+              {64, 1, 64, 64}),
+      "gated_delta_inputs_grad: argument conv_weight of f32[4096, 1, 524288]: expected dimension 0 to be less than "
+      "2^31 divided by dimension 2");
+}
+
 TEST(KernelPlan, GridsAndWorkspaceHaveLimits) {
   struct Nothing {};
   for (auto [grid, fits] : {std::pair{Dim3{1, 1, 1}, true},

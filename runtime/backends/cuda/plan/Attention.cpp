@@ -18,7 +18,7 @@ int64_t compiledWidth(int64_t width) { return width <= 64 ? 64 : width <= 128 ? 
 
 /// Blocks for `heads` heads of every tile that the bucket can have, and one more for the tail.
 Dim3 tileGrid(const device::Segments &docs, int64_t heads) {
-  return {static_cast<uint32_t>((docs.maxTiles + int64_t{1}) * heads)};
+  return {gridExtent((docs.maxTiles + int64_t{1}) * heads)};
 }
 
 /// A block a multiprocessor, for a tile and two query heads of a key head at a time (PairItem).

@@ -93,6 +93,9 @@ Status planGatedDeltaInputsGrad(const Call &call, KernelPlan &plan) {
   for (int arg : {kDConvWeight, kDALog, kDDtBias})
     if (!isDense(call.args[static_cast<size_t>(arg)].shape))
       return unsupported(call, arg, 0, "of a tensor without gaps");
+  const Tensor &weight = call.args[kConvWeight];
+  if (weight.dim(0) * weight.dim(2) > INT32_MAX)
+    return unsupported(call, kConvWeight, 0, "less than 2^31 divided by dimension 2");
   using Params = device::GatedDeltaInputsGradParams;
   Params params{};
   params.in = inputsOf(call, dq, dv);

@@ -52,6 +52,10 @@ Status planGlobalNorm(const Call &call, KernelPlan &plan) {
       return error(StatusCode::Unsupported, "{}: argument {} of {}: expected rows of one distance",
                    kernelInfo(call.kernel).name, i, printShape(call.args[i].shape));
     chunks += parts.back().chunks;
+    if (chunks > INT32_MAX)
+      return error(StatusCode::Unsupported,
+                   "{}: expected less than 2^31 rows or pieces of rows in all, got {} up to {}",
+                   kernelInfo(call.kernel).name, chunks, printShape(call.args[i].shape));
   }
   DevicePtr sums = plan.workspace(chunks * static_cast<int64_t>(sizeof(double)));
   chunks = 0;

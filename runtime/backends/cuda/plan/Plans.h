@@ -7,6 +7,7 @@
 #include "runtime/backends/cuda/device/Types.h"
 #include "runtime/backends/cuda/plan/KernelPlan.h"
 
+#include <algorithm>
 #include <initializer_list>
 
 namespace qrt::cuda {
@@ -30,7 +31,9 @@ inline int int32(int64_t value) {
   assert(value >= 0 && value <= INT32_MAX);
   return static_cast<int>(value);
 }
-inline uint32_t ceilDiv(int64_t a, int64_t b) { return static_cast<uint32_t>((a + b - 1) / b); }
+/// The extent of a grid: what is more than a GPU takes stays more (KernelPlan::launch refuses it).
+inline uint32_t gridExtent(int64_t blocks) { return static_cast<uint32_t>(std::clamp<int64_t>(blocks, 0, UINT32_MAX)); }
+inline uint32_t ceilDiv(int64_t a, int64_t b) { return gridExtent((a + b - 1) / b); }
 /// Rows along a grid's y, which holds 65,535; the kernels stride.
 inline uint32_t gridRows(int64_t rows) { return static_cast<uint32_t>(std::min<int64_t>(rows, 65535)); }
 
