@@ -13,7 +13,7 @@ constexpr int kColumnSumFew = 32, kColumnSumMany = 256;
 /// From so many columns on the blocks of kColumnSumFew would be more than 132 multiprocessors hold at once.
 constexpr int kColumnSumManyFrom = 132 * kColumnSumBlocksOfOne * kColumnSumFew;
 /// Results of one launch.
-constexpr int kColumnSumResults = 3;
+constexpr int kColumnSumResults = 4;
 
 /// `cols` elements of 2 (bf16) or 4 bytes (f32) next to each other, by blocks from `firstBlock`: data[col] = (+=) sum
 /// of lines[i * stride + col] over i < count. `many`: blocks of kColumnSumMany columns; `lines` is then on 16 bytes,

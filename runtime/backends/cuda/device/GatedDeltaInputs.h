@@ -13,9 +13,9 @@ constexpr int kDeltaInputTokens = 32;
 /// Tokens of a block of the gradient where widths are general, which leaves one line of sums.
 constexpr int kDeltaInputGradTokens = 256;
 /// The gradient of wide heads: blocks that a multiprocessor has at once; groups that a warp has on their way; tokens of
-/// a block of the gates.
+/// a block of the gates; ranges of blocks at most.
 constexpr int kDeltaInputGradBlocksOfOne = 4, kDeltaInputGradStages = 2;
-constexpr int kDeltaInputGateTokens = 128;
+constexpr int kDeltaInputGateTokens = 32, kDeltaGradRanges = 6;
 constexpr int kDeltaInputGroups = kDeltaInputTokens / kHeadGroup;
 constexpr int kDeltaInputBytes = kDeltaInputWarps * headStageBytes(1, kDeltaInputGroups);
 constexpr int kDeltaInputGradBytes = kDeltaInputWarps * headStageBytes(2, kDeltaInputGradStages);
@@ -39,18 +39,24 @@ struct GatedDeltaInputsParams {
   HeadTensor q, k, v, g, beta;
 };
 
-/// `lines`: f32 [parts, C * taps], whose sum is conv_weight's gradient; `gateLines`: f32 [parts of the gates, 2 * W],
-/// whose sum is a_log's beside dt_bias's. Wide heads: the maps are of qkv, dq, dk and dv as [T, heads, 128]. The first
-/// `gateBlocks` blocks take kDeltaInputGateTokens tokens of the gates each. The others take part of the tokens of
-/// kDeltaInputWarps heads each, the heads of a part one after the other: the first `longParts` parts have `longTokens`
-/// tokens, those that are left `shortTokens`. General widths: `du`: f32 [T, C], the cotangent of the
-/// convolution's output.
+/// Blocks of the gradient of wide heads from `firstBlock` on: a block takes kDeltaInputWarps * `tokens` tokens of one
+/// of the heads [firstHead, firstHead + heads), each warp `tokens` of them, the first of all `token`. The heads of the
+/// same tokens follow one another; the first tokens leave the heads' line `line`, the next the line after it.
+struct DeltaGradRange {
+  int firstBlock, firstHead, heads, token, tokens, line;
+};
+
+/// `lines`: f32 [lines, C * taps], whose sum is conv_weight's gradient; `gateLines`: f32 [parts of the gates, 2 * W],
+/// whose sum is a_log's beside dt_bias's. Wide heads: the maps are of qkv, dq, dk and dv as [T, heads, 128]; the first
+/// `headBlocks` blocks are those of the ranges, the others take kDeltaInputGateTokens tokens of the gates each. General
+/// widths: `du`: f32 [T, C], the cotangent of the convolution's output.
 struct GatedDeltaInputsGradParams {
   TensorMap qkvMap, cotangentMaps[3];
   DeltaInputs in;
   HeadTensor dq, dk, dv, dg, dbeta, dqkv, db, da;
   Ptr lines, gateLines, du;
-  int gateBlocks, longParts, longTokens, shortTokens;
+  int headBlocks, rangeCount;
+  DeltaGradRange ranges[kDeltaGradRanges];
   int dbetaBytes;
 };
 

@@ -223,7 +223,7 @@ template <bool kNormalized> struct DeltaGradWalk {
 
 /// The tokens [begin, end) of head `index`, whose documents end at token `tokens`, by one warp. It also reads the three
 /// tokens before them, for the convolution, and the three after them, whose cotangents belong to rows of this warp too.
-/// `sums`: of conv_weight's line, those of the head.
+/// `sums`: 128 of the shared memory, the gradients of the channels' taps.
 template <bool kNormalized>
 __device__ __forceinline__ void deltaGradHead(const GatedDeltaInputsGradParams &p, int index,
                                               const DeltaSection &section, int begin, int end, int tokens,
@@ -308,27 +308,37 @@ __global__ void __launch_bounds__(kDeltaInputThreads, kDeltaInputGradBlocksOfOne
     gatedDeltaInputsGradWide(const __grid_constant__ GatedDeltaInputsGradParams p) {
   __shared__ Barrier barriers[kDeltaInputWarps][kDeltaInputGradStages];
   int tokens = segmentTokens(p.in.docs), block = blockIdx.x;
-  if (block < p.gateBlocks) {
+  if (block >= p.headBlocks) {
+    block -= p.headBlocks;
     int begin = block * kDeltaInputGateTokens, end = min(begin + kDeltaInputGateTokens, p.in.tokens);
     deltaGatesGrad<bf16>(p, begin, end, tokens, as<float>(p.gateLines) + static_cast<i64>(block) * 2 * p.in.valueHeads);
     return;
   }
-  block -= p.gateBlocks;
-  int heads = deltaHeads(p.in), headBlocks = (heads + kDeltaInputWarps - 1) / kDeltaInputWarps;
-  int part = block / headBlocks, warp = warpIndex(), index = block % headBlocks * kDeltaInputWarps + warp;
-  if (index >= heads)
-    return;
-  int begin =
-      part < p.longParts ? part * p.longTokens : p.longParts * p.longTokens + (part - p.longParts) * p.shortTokens;
-  int end = min(begin + (part < p.longParts ? p.longTokens : p.shortTokens), p.in.tokens);
+  int at = 0;
+  while (at + 1 < p.rangeCount && block >= p.ranges[at + 1].firstBlock)
+    ++at;
+  const DeltaGradRange &range = p.ranges[at];
+  block -= range.firstBlock;
+  int part = block / range.heads, warp = warpIndex(), index = range.firstHead + block % range.heads;
+  int begin = min(range.token + (part * kDeltaInputWarps + warp) * range.tokens, p.in.tokens);
+  int end = min(begin + range.tokens, p.in.tokens);
   DeltaSection section = deltaSection(p.in, index);
-  i64 channels = 2 * p.in.keyHeads * p.in.dk + p.in.valueHeads * p.in.dv;
-  float4 *sums = as<float4>(p.lines) + part * channels + section.channel;
   DeltaGradStages stages(barriers[warp], warp);
+  // Where the warp's tokens were, once it is through with them.
+  float4 *sums = sharedMemory<float4>() + warp * headStageBytes(2, kDeltaInputGradStages) / 16;
   if (section.part < 2)
     deltaGradHead<true>(p, index, section, begin, end, tokens, stages, sums);
   else
     deltaGradHead<false>(p, index, section, begin, end, tokens, stages, sums);
+  __syncthreads();
+  i64 channels = 2 * p.in.keyHeads * p.in.dk + p.in.valueHeads * p.in.dv;
+  float4 total = make_float4(0, 0, 0, 0);
+#pragma unroll
+  for (int w = 0; w < kDeltaInputWarps; ++w) {
+    float4 sum = sharedMemory<float4>()[w * headStageBytes(2, kDeltaInputGradStages) / 16 + threadIdx.x];
+    total = make_float4(total.x + sum.x, total.y + sum.y, total.z + sum.z, total.w + sum.w);
+  }
+  (as<float4>(p.lines) + (range.line + part) * channels + section.channel)[threadIdx.x] = total;
 }
 
 //===----------------------------------------------------------------------===//

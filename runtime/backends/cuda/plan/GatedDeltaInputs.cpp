@@ -64,6 +64,46 @@ TensorMapSpec headMap(const Tensor &tensor, size_t offset) {
   return map;
 }
 
+/// Deals the tokens of the gradient of wide heads to blocks. The first have most of the tokens, as many blocks as run
+/// at once; shorter ones follow for multiprocessors that are done early, the shortest last. With the three tokens on
+/// either side that it also reads, a warp has whole groups. Returns the lines that a head of queries or keys gets, and
+/// those of a head of values.
+std::array<int64_t, 2> dealTokens(device::GatedDeltaInputsGradParams &params) {
+  constexpr int64_t kBlocks = 132 * device::kDeltaInputGradBlocksOfOne; // on every device: sums must not depend on it
+  constexpr int64_t kLongPercent = 70, kShortPercent = 92;
+  constexpr int64_t kGroup = device::kHeadGroup, kShortTokens = 8 * kGroup - 6, kShortestTokens = 4 * kGroup - 6;
+  const device::DeltaInputs &in = params.in;
+  struct Heads {
+    int first, count;
+    int64_t longParts, dealt = 0, lines = 0;
+  } kinds[2] = {{0, 2 * in.keyHeads, 0}, {2 * in.keyHeads, in.valueHeads, 0}};
+  // A head of queries or keys takes about 4/3 of the time of one of values.
+  kinds[0].longParts = std::max<int64_t>(kBlocks * 4 / (4 * kinds[0].count + 3 * kinds[1].count), 1);
+  kinds[1].longParts = std::max<int64_t>((kBlocks - kinds[0].longParts * kinds[0].count) / kinds[1].count, 1);
+  int64_t blocks = 0;
+  // `tokens` for each warp of as many blocks as it takes until `percent` of the tokens are dealt.
+  auto deal = [&](Heads &heads, int64_t tokens, int64_t percent) {
+    int64_t left = in.tokens * percent / 100 - heads.dealt, ofBlock = tokens * device::kDeltaInputWarps;
+    int64_t parts = percent < 100 ? left / ofBlock : ceilDiv(left, ofBlock);
+    if (left <= 0 || parts == 0)
+      return;
+    params.ranges[params.rangeCount++] = {int32(blocks),      heads.first,   heads.count,
+                                          int32(heads.dealt), int32(tokens), int32(heads.lines)};
+    blocks += parts * heads.count, heads.lines += parts;
+    heads.dealt = std::min<int64_t>(heads.dealt + parts * ofBlock, in.tokens);
+  };
+  for (Heads &heads : kinds) {
+    int64_t ofWarp = in.tokens * kLongPercent / 100 / (heads.longParts * device::kDeltaInputWarps);
+    deal(heads, std::max((ofWarp + 6) / kGroup * kGroup - 6, kShortTokens), kLongPercent);
+  }
+  for (Heads &heads : kinds)
+    deal(heads, kShortTokens, kShortPercent);
+  for (Heads &heads : kinds)
+    deal(heads, kShortestTokens, 100);
+  params.headBlocks = int32(blocks);
+  return {kinds[0].lines, kinds[1].lines};
+}
+
 } // namespace
 
 Status planGatedDeltaInputs(const Call &call, KernelPlan &plan) {
@@ -106,28 +146,17 @@ Status planGatedDeltaInputsGrad(const Call &call, KernelPlan &plan) {
   const device::DeltaInputs &in = params.in;
   int64_t weights = int64_t{channels(in)} * in.taps;
   bool wide = isWide(call, in, {&qkv, &dq, &dk, &dv, &dqkv});
-  int64_t parts = ceilDiv(in.tokens, device::kDeltaInputGradTokens), gateParts = parts, headBlocks = 0;
+  int64_t parts = ceilDiv(in.tokens, device::kDeltaInputGradTokens), gateParts = parts;
+  std::array<int64_t, 2> lines = {parts, parts};
   if (wide) {
-    // Blocks of most of the tokens, as many as run at once beside those of the gates, then short ones for those that
-    // end early. With the three tokens on either side that it also reads, a warp has whole groups.
-    constexpr int64_t kShortTokens = 8 * device::kHeadGroup - 6, kLongPercent = 75;
-    headBlocks = ceilDiv(heads(in), device::kDeltaInputWarps);
+    lines = dealTokens(params);
     gateParts = ceilDiv(in.tokens, device::kDeltaInputGateTokens);
-    int64_t atOnce = 132 * device::kDeltaInputGradBlocksOfOne - gateParts;
-    int64_t longParts = std::clamp<int64_t>(atOnce / headBlocks, 1, ceilDiv(in.tokens, kShortTokens));
-    int64_t longGroups = ceilDiv(in.tokens * kLongPercent / 100 / longParts + 6, device::kHeadGroup);
-    int64_t longTokens = std::max<int64_t>(longGroups * device::kHeadGroup - 6, kShortTokens);
-    parts = longParts + ceilDiv(std::max<int64_t>(in.tokens - longParts * longTokens, 0), kShortTokens);
-    params.gateBlocks = int32(gateParts);
-    params.longParts = int32(longParts);
-    params.longTokens = int32(longTokens);
-    params.shortTokens = int32(kShortTokens);
   }
-  params.lines = plan.workspace(parts * weights * 4);
+  params.lines = plan.workspace(std::max(lines[0], lines[1]) * weights * 4);
   params.gateLines = plan.workspace(gateParts * 2 * in.valueHeads * 4);
   if (wide) {
     plan.launch("GatedDeltaInputsGrad.cuh", "gatedDeltaInputsGradWide",
-                {static_cast<uint32_t>(gateParts + parts * headBlocks)}, {kThreads}, device::kDeltaInputGradBytes,
+                {static_cast<uint32_t>(params.headBlocks + gateParts)}, {kThreads}, device::kDeltaInputGradBytes,
                 params)
         .map(headMap(qkv, offsetof(Params, qkvMap)))
         .map(headMap(dq, offsetof(Params, cotangentMaps[0])))
@@ -145,8 +174,17 @@ Status planGatedDeltaInputsGrad(const Call &call, KernelPlan &plan) {
     launch("gatedDeltaInputsGradWeight", {ceilDiv(weights, kThreads), static_cast<uint32_t>(parts)});
     launch("gatedDeltaGatesGrad", {static_cast<uint32_t>(gateParts)});
   }
-  int64_t gateLine = 2 * in.valueHeads;
-  planColumnSums({{call.args[kDConvWeight], call.accumulates(kDConvWeight), params.lines, weights, parts},
+  int64_t gateLine = 2 * in.valueHeads, keyChannels = 2 * int64_t{in.keyHeads} * in.dk;
+  // The gradient of some channels' taps.
+  auto sumOf = [&](int64_t channel, int64_t count, int64_t lineCount) {
+    Tensor dweight = call.args[kDConvWeight];
+    dweight.shape.dims[0] = count;
+    dweight.data += static_cast<DevicePtr>(channel * in.taps * byteSize(dweight.shape.dtype));
+    return ColumnSum{dweight, call.accumulates(kDConvWeight),
+                     params.lines + static_cast<DevicePtr>(channel * in.taps * 4), weights, lineCount};
+  };
+  planColumnSums({sumOf(0, keyChannels, lines[0]),
+                  sumOf(keyChannels, channels(in) - keyChannels, lines[1]),
                   {call.args[kDALog], call.accumulates(kDALog), params.gateLines, gateLine, gateParts},
                   {call.args[kDDtBias], call.accumulates(kDDtBias),
                    params.gateLines + static_cast<DevicePtr>(in.valueHeads) * 4, gateLine, gateParts}},

@@ -57,7 +57,7 @@ struct ColumnSum {
   DevicePtr lines;
   int64_t stride, count;
 };
-/// The second launch of gradients of weights: each of up to three results becomes (or is added) the sum of its
+/// The second launch of gradients of weights: each of up to four results becomes (or is added) the sum of its
 /// elements' columns, in an order that follows from `count` and the result's size.
 void planColumnSums(std::initializer_list<ColumnSum> sums, KernelPlan &plan);
 
