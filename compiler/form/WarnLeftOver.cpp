@@ -12,6 +12,8 @@
 #include "llvm/ADT/SetVector.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <set>
+
 using namespace mlir;
 
 namespace qcc {
@@ -19,14 +21,6 @@ namespace qcc {
 #include "compiler/Passes.h.inc"
 
 namespace {
-
-/// Pointwise ops of one layer, in the order of the program, and what was missed at them or beside them.
-struct Group {
-  SmallVector<Operation *> ops;
-  SmallVector<Operation *> missedAt;
-
-  StringRef scope() const { return mergeScopes(ops); }
-};
 
 /// What a group's ops read from outside and what others read of them, if one kernel computes the group.
 struct Traffic {
@@ -37,17 +31,26 @@ struct Traffic {
   bool operator==(const Traffic &) const = default;
 };
 
-Traffic trafficOf(const Group &group) {
+/// Pointwise ops of one layer, in the order of the program, and what was missed at them or beside them.
+struct Group {
+  SmallVector<Operation *> ops;
+  SmallVector<Operation *> missedAt;
+  Traffic traffic;
+
+  StringRef scope() const { return mergeScopes(ops); }
+};
+
+Traffic trafficOf(ArrayRef<Operation *> ops) {
   llvm::SmallSetVector<Value, 8> values;
-  for (Operation *op : group.ops) {
+  for (Operation *op : ops) {
     for (Value operand : op->getOperands()) {
       auto broadcast = operand.getDefiningOp<qt::BroadcastOp>();
       Value read = broadcast ? broadcast.getX() : operand;
-      if (!llvm::is_contained(group.ops, read.getDefiningOp()))
+      if (!llvm::is_contained(ops, read.getDefiningOp()))
         values.insert(read);
     }
     for (Operation *reader : op->getUsers())
-      if (!isa<qt::WatchOp>(reader) && !llvm::is_contained(group.ops, reader))
+      if (!isa<qt::WatchOp>(reader) && !llvm::is_contained(ops, reader))
         values.insert(op->getResult(0));
   }
   Traffic traffic;
@@ -111,7 +114,10 @@ SmallVector<Group> groupsOf(func::FuncOp function) {
       for (Operation *leader : leaders)
         groups[leader].missedAt.push_back(&op);
     }
-  return llvm::map_to_vector(groups.takeVector(), [](auto &entry) { return std::move(entry.second); });
+  return llvm::map_to_vector(groups.takeVector(), [](auto &entry) {
+    entry.second.traffic = trafficOf(entry.second.ops);
+    return std::move(entry.second);
+  });
 }
 
 /// Whether two groups are the same in two layers of a series: one warning says all of both.
@@ -119,23 +125,23 @@ bool isSameElsewhere(const Group &a, const Group &b) {
   ScopeParts at = splitScope(a.scope()), bt = splitScope(b.scope());
   auto name = [](Operation *op) { return op->getName(); };
   auto missed = [](Operation *op) { return op->getAttr(qt::kMissedAttr); };
-  return at.number && bt.number && at.series == bt.series && at.place == bt.place &&
+  return at.number && bt.number && at.number != bt.number && at.series == bt.series && at.place == bt.place &&
          llvm::equal(llvm::map_range(a.ops, name), llvm::map_range(b.ops, name)) &&
          llvm::equal(llvm::map_range(a.missedAt, missed), llvm::map_range(b.missedAt, missed)) &&
-         trafficOf(a) == trafficOf(b);
+         a.traffic == b.traffic;
 }
 
-void warn(func::FuncOp function, const Group &group, int64_t layersMore) {
+void warn(func::FuncOp function, const Group &group, size_t layersMore) {
   auto name = [](Operation *op) { return op->getName().getStringRef(); };
-  Traffic traffic = trafficOf(group);
   InFlightDiagnostic warning = group.ops.front()->emitWarning();
   warning << "no compound takes " << countNames(llvm::map_to_vector(group.ops, name)) << " in scope '" << group.scope()
           << "' of @" << function.getName();
   if (layersMore)
     warning << ", nor in " << layersMore << " more of '" << splitScope(group.scope()).series << "'";
-  warning << ": computed by themselves, they read and write at least " << traffic.bytesPerToken << " bytes a token";
-  if (traffic.otherBytes)
-    warning << " and " << traffic.otherBytes << " bytes besides";
+  warning << ": computed by themselves, they read and write at least " << group.traffic.bytesPerToken
+          << " bytes a token";
+  if (group.traffic.otherBytes)
+    warning << " and " << group.traffic.otherBytes << " bytes besides";
   for (Operation *anchor : group.missedAt)
     for (NamedAttribute missed : anchor->getAttrOfType<DictionaryAttr>(qt::kMissedAttr))
       warning.attachNote(anchor->getLoc())
@@ -148,14 +154,14 @@ struct WarnLeftOver : impl::WarnLeftOverBase<WarnLeftOver> {
       SmallVector<Group> groups = groupsOf(function);
       std::vector<bool> isSaid(groups.size());
       for (size_t i = 0; i < groups.size(); ++i) {
-        int64_t layersMore = 0;
+        if (isSaid[i])
+          continue;
+        // One of each further layer: a layer that has two of them has two warnings.
+        std::set<unsigned> layers;
         for (size_t j = i + 1; j < groups.size(); ++j)
-          if (!isSaid[i] && !isSaid[j] && isSameElsewhere(groups[i], groups[j])) {
-            isSaid[j] = true;
-            ++layersMore;
-          }
-        if (!isSaid[i])
-          warn(function, groups[i], layersMore);
+          if (!isSaid[j] && isSameElsewhere(groups[i], groups[j]))
+            isSaid[j] = layers.insert(*splitScope(groups[j].scope()).number).second;
+        warn(function, groups[i], layers.size());
       }
       function.walk([](Operation *op) { op->removeAttr(qt::kMissedAttr); });
     }

@@ -20,6 +20,20 @@ func.func @layers(%x: tensor<?x8xbf16>, %y: tensor<?x8xbf16>) -> tensor<?x8xbf16
 
 // -----
 
+// A layer that has the same twice has two warnings, which it shares with layers that have it twice, too.
+// CHECK-LABEL: func.func @twice
+func.func @twice(%x: tensor<?x8xbf16>, %y: tensor<?x8xbf16>) -> (tensor<?x8xbf16>, tensor<?x8xbf16>, tensor<?x8xbf16>, tensor<?x8xbf16>) {
+  // expected-warning @below {{no compound takes qt.exp in scope 'layers.0.mlp' of @twice, nor in 1 more of 'layers': computed}}
+  %a0 = qt.exp %x {qt.scope = "layers.0.mlp"} : tensor<?x8xbf16>
+  // expected-warning @below {{no compound takes qt.exp in scope 'layers.0.mlp' of @twice, nor in 1 more of 'layers': computed}}
+  %b0 = qt.exp %y {qt.scope = "layers.0.mlp"} : tensor<?x8xbf16>
+  %a1 = qt.exp %x {qt.scope = "layers.1.mlp"} : tensor<?x8xbf16>
+  %b1 = qt.exp %y {qt.scope = "layers.1.mlp"} : tensor<?x8xbf16>
+  return %a0, %b0, %a1, %b1 : tensor<?x8xbf16>, tensor<?x8xbf16>, tensor<?x8xbf16>, tensor<?x8xbf16>
+}
+
+// -----
+
 // What was missed at an op beside them, here the norm of a sum that is repeated; and nothing at all. A row that is added counts by itself.
 // CHECK-LABEL: func.func @beside
 func.func @beside(%x: tensor<?x8xf32>, %row: tensor<8xf32>, %w: tensor<8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
