@@ -109,16 +109,20 @@ static ParseResult parseParams(OpAsmParser &parser, const qrt::KernelInfo &info,
 /// A number of a value of an expression.
 static ParseResult parseNumber(OpAsmParser &parser, uint16_t &number) { return parser.parseInteger(number); }
 
-/// One step, whose value has the number `expected` or, if that is not known yet, any.
-static ParseResult parseStep(OpAsmParser &parser, std::optional<int64_t> &expected, qrt::ExpressionStep &step) {
+/// The values of an expression are numbered from its inputs on, which follow the results among a call's arguments.
+static int64_t firstStepNumber(size_t arguments) {
+  return static_cast<int64_t>(arguments) - qrt::kMaxExpressionResults;
+}
+
+/// One step, whose value has the number `expected`.
+static ParseResult parseStep(OpAsmParser &parser, int64_t expected, qrt::ExpressionStep &step) {
   SMLoc loc = parser.getCurrentLocation();
   int64_t number;
   StringRef name;
   if (parser.parseInteger(number) || parser.parseColon())
     return failure();
-  if (expected && number != *expected)
-    return parser.emitError(loc) << "expected value " << *expected << ", got " << number;
-  expected = number + 1;
+  if (number != expected)
+    return parser.emitError(loc) << "expected value " << expected << ", got " << number;
   loc = parser.getCurrentLocation();
   if (parser.parseKeyword(&name) || parser.parseLParen() || parseNumber(parser, step.a))
     return failure();
@@ -138,13 +142,13 @@ static ParseResult parseStep(OpAsmParser &parser, std::optional<int64_t> &expect
   return parser.parseRParen();
 }
 
-static ParseResult parseExpression(OpAsmParser &parser, qrt::Expression &expression) {
+/// `number`: of the first step's value.
+static ParseResult parseExpression(OpAsmParser &parser, int64_t number, qrt::Expression &expression) {
   if (failed(parser.parseOptionalKeyword("expression")))
     return success();
-  std::optional<int64_t> number;
   return failure(
       parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square,
-                                     [&] { return parseStep(parser, number, expression.steps.emplace_back()); }) ||
+                                     [&] { return parseStep(parser, number++, expression.steps.emplace_back()); }) ||
       parser.parseKeyword("results") || parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, [&] {
         return parseNumber(parser, expression.results.emplace_back());
       }));
@@ -195,7 +199,8 @@ ParseResult LaunchOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<Type> types;
   SMLoc argumentsLoc = parser.getCurrentLocation();
   if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseArgument) ||
-      parseParams(parser, qrt::kernelInfo(*kernel), params) || parseExpression(parser, expression))
+      parseParams(parser, qrt::kernelInfo(*kernel), params) ||
+      parseExpression(parser, firstStepNumber(effects.size()), expression))
     return failure();
   size_t present = arguments.size();
   if (succeeded(parser.parseOptionalKeyword("workspace")) && parser.parseOperand(arguments.emplace_back()))
@@ -242,8 +247,7 @@ void LaunchOp::print(OpAsmPrinter &printer) {
     printer << ")";
   }
   if (const qrt::Expression *expression = getExpressionOrNull())
-    printExpression(printer, *expression,
-                    static_cast<int64_t>(getArgumentEffects().size()) - qrt::kMaxExpressionResults);
+    printExpression(printer, *expression, firstStepNumber(getArgumentEffects().size()));
   if (Value workspace = getWorkspace())
     printer << " workspace " << workspace;
   printer.printOptionalAttrDict((*this)->getDiscardableAttrDictionary().getValue());

@@ -49,15 +49,8 @@ QRT_SAME(InitKind, Zeros);
 QRT_SAME(InitKind, Ones);
 QRT_SAME(InitKind, Normal);
 QRT_SAME(InitKind, LogUniform);
-QRT_SAME(ExpressionOp, Add);
-QRT_SAME(ExpressionOp, Sub);
-QRT_SAME(ExpressionOp, Mul);
-QRT_SAME(ExpressionOp, Scale);
-QRT_SAME(ExpressionOp, Neg);
-QRT_SAME(ExpressionOp, Exp);
-QRT_SAME(ExpressionOp, Sigmoid);
-QRT_SAME(ExpressionOp, Silu);
-QRT_SAME(ExpressionOp, Softplus);
+#define QRT_EXPRESSION_OP(Name, text, operands, flops) QRT_SAME(ExpressionOp, Name);
+#include "runtime/kernels/expression.def"
 #undef QRT_SAME
 static_assert(kNumSpaces == fb::Space_MAX + 1 && kNumArgumentRoles == fb::ArgumentRole_MAX + 1 &&
               kNumResultRoles == fb::ResultRole_MAX + 1 && kNumExpressionOps == fb::ExpressionOp_MAX + 1);

@@ -324,8 +324,15 @@ step.entry @e apply io 0 transient 1024 {
 step.entry @e apply io 0 transient 1024 {
   %0 = step.transient 0 : memref<4x8xf32>
   %1 = step.transient 256 : memref<4x8xf32>
+  // expected-error@below {{expected value 1, got 7}}
+  step.launch pointwise(write %0, none, none, none, read %1) expression [7: neg(0), 8: neg(1)] results [2] : memref<4x8xf32>, memref<4x8xf32>
+}
+// -----
+step.entry @e apply io 0 transient 1024 {
+  %0 = step.transient 0 : memref<4x8xf32>
+  %1 = step.transient 256 : memref<4x8xf32>
   // expected-error@below {{kernel add: only calls of pointwise have an expression}}
-  step.launch add(inout %0, read %1) expression [2: add(0, 1)] results [2] : memref<4x8xf32>, memref<4x8xf32>
+  step.launch add(inout %0, read %1) expression [] results [0] : memref<4x8xf32>, memref<4x8xf32>
 }
 // -----
 step.entry @e apply io 0 transient 1024 {

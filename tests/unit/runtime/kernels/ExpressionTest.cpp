@@ -4,7 +4,9 @@
 #include "runtime/kernels/Signature.h"
 
 #include <array>
+#include <cmath>
 #include <gtest/gtest.h>
+#include <limits>
 
 using namespace qrt;
 
@@ -54,7 +56,17 @@ TEST(Expression, EveryMistakeIsNamed) {
   EXPECT_EQ(complaint(wrong), "expression: value 3: unknown operation 9");
   wrong = someExpression();
   wrong.steps[2].constant = 1e300;
-  EXPECT_EQ(complaint(wrong), "expression: value 5: scale: expected a finite constant, got the constant 1e+300");
+  EXPECT_EQ(complaint(wrong),
+            "expression: value 5: scale: expected a constant that is finite in f32, got the constant 1e+300");
+  // The least beyond f32, NaN and infinity.
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  for (double constant :
+       {std::nextafter(kLargest, HUGE_VAL), -std::nextafter(kLargest, HUGE_VAL), std::nan(""), HUGE_VAL}) {
+    wrong.steps[2].constant = constant;
+    EXPECT_NE(complaint(wrong), "") << constant;
+  }
+  wrong.steps[2].constant = -kLargest;
+  EXPECT_EQ(complaint(wrong), "");
   wrong = someExpression();
   wrong.steps[1].constant = 2;
   EXPECT_EQ(complaint(wrong), "expression: value 4: mul: expected no constant, got the constant 2");

@@ -115,14 +115,16 @@ TEST(Program, NamesAnUnknownKernel) {
 }
 
 /// A program of the version before expressions came, which says so and has none, is read as ever.
-TEST(Program, OfTheMinorVersionBefore) {
-  TinyProgram tiny;
-  tiny.builder.program.version_minor = 0;
-  StatusOr<Program> program = tiny.build();
-  ASSERT_OK(program);
-  for (const Instruction &instruction : program->entries()[0].instructions)
-    if (const Launch *launch = std::get_if<Launch>(&instruction.work))
-      EXPECT_EQ(launch->expressionOrNull(), nullptr);
+TEST(Program, OfTheMinorVersionsBefore) {
+  for (uint32_t minor = 0; minor < kProgramVersion.minor; ++minor) {
+    TinyProgram tiny;
+    tiny.builder.program.version_minor = minor;
+    StatusOr<Program> program = tiny.build();
+    ASSERT_OK(program);
+    for (const Instruction &instruction : program->entries()[0].instructions)
+      if (const Launch *launch = std::get_if<Launch>(&instruction.work))
+        EXPECT_EQ(launch->expressionOrNull(), nullptr);
+  }
 }
 
 /// Beside what a call must be (expression-test): sizes before anything is copied, and that no other kernel has one.
