@@ -41,6 +41,16 @@ class TrainOptions(support.TestCase):
                     self.assert_fails(2, option, *self.train(option, value))
                     self.assertFalse((self.work / "run").exists() and any((self.work / "run").iterdir()))
 
+    def test_options_of_a_gpu(self):
+        """With a program for the CPU they are refused; its config.toml has none of them."""
+        for options in (("--gpu", 0), ("--launch", "graph"), ("--products", self.work / "products.json")):
+            for command in (self.train("--steps", 1, *options),
+                            ["qrun", "profile", "--program", self.program, "--data", self.data, "--scratch", *options]):
+                with self.subTest(f"{command[1]} {options[0]}"):
+                    self.assert_fails(2, rf"error: {options[0]}: only programs for GPUs take it, \S+model\.qprog is compiled "
+                                         r"for cpu; `--target sm_90a` compiles for GPUs\n", *command)
+        self.assertNotRegex(support.run(*self.train("--print-config")), "(?m)^(threads|gpu|launch|products) = ")
+
     def test_config_file(self):
         """A run's config.toml starts the same run again; the command line wins; an unknown key or a missing file is an
         error."""

@@ -81,6 +81,15 @@ class WithoutCuda(support.TestCase):
                                   support.GOLDEN / CASE, *options)
         self.assertFalse((self.work / "machine.json").exists())
 
+    def test_options_of_the_cpu(self):
+        """With a program for a GPU they are refused."""
+        program = self.build(CASE, "64", "--target", "sm_90a")
+        for option, value in (("--threads", 2), ("--bf16-products", "widened")):
+            with self.subTest(option):
+                self.assert_fails(2, rf"error: {option}: only programs for the CPU take it, \S+model\.qprog is compiled for "
+                                     r"sm_90a\n", self.qrun, "eval", "--program", program, "--data", self.packed,
+                                  "--weights", support.GOLDEN / CASE, option, value)
+
     def test_a_program_for_the_cpu_runs(self):
         machine = self.work / "machine.json"
         support.run(self.qrun, "calibrate", "--program", self.build(CASE, "64"), "--data", self.packed, "--scratch",

@@ -97,7 +97,9 @@ class Case:
 
     def train(self):
         adamw, schedule = self.golden["adamw"], self.golden["schedule"]
-        common = ["--program", self.program, "--data", self.packed, "--weights", self.source, "--poison", "--launch", self.options.launch]
+        common = ["--program", self.program, "--data", self.packed, "--weights", self.source, "--poison"]
+        if self.options.launch:
+            common += ["--launch", self.options.launch]
         if self.options.bf16_products:
             common += ["--bf16-products", self.options.bf16_products]
         run(self.options.qrun, "eval", *common, "--dump-hidden", self.work / "hidden")
@@ -169,7 +171,7 @@ def main():
     parser.add_argument("--bf16-products", choices=["native", "widened"], help="how the CPU multiplies bf16 matrices; otherwise as it can")
     parser.add_argument("--bucket", choices=["exact", "larger"], default="exact")
     parser.add_argument("--target", choices=["cpu", "sm_90a"], default="cpu")
-    parser.add_argument("--launch", choices=["graph", "eager"], default="graph", help="on a GPU")
+    parser.add_argument("--launch", choices=["graph", "eager"], help="on a GPU; otherwise graph")
     options = parser.parse_args()
     if options.build:
         options.build.mkdir(parents=True, exist_ok=True)

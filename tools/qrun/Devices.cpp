@@ -13,14 +13,14 @@
 namespace qrt {
 
 void addDeviceOptions(CLI::App &command, DeviceArguments &arguments) {
-  addNumber(command, "--threads", arguments.threads, "Threads of the CPU, 0: all");
+  addNumber(command, "--threads", arguments.threads, "On the CPU: its threads (0, the default: all)");
   command.add_option("--bf16-products", arguments.bf16Products,
-                     "How the CPU multiplies bf16 matrices: native, or widened to f32 in tiles (where it can: native)");
-  addNumber(command, "--gpu", arguments.gpu, "The GPU, among those that the driver sees");
-  command
-      .add_option("--launch", arguments.launch,
-                  "On a GPU: graph (a step is one launch) or eager (instruction by instruction, for debugging)")
-      ->capture_default_str();
+                     "On the CPU: how it multiplies bf16 matrices, native, or widened to f32 in tiles (where it can: "
+                     "native)");
+  addNumber(command, "--gpu", arguments.gpu, "On a GPU: which, among those that the driver sees (0)");
+  command.add_option("--launch", arguments.launch,
+                     "On a GPU: graph (default, a step is one launch) or eager (instruction by instruction, for "
+                     "debugging)");
   command
       .add_option("--products", arguments.products,
                   "On a GPU: the algorithms of matrix products that another run had (its products.json), for its bits")
@@ -43,17 +43,18 @@ static Status setBf16Products(const std::string &products) {
 static StatusOr<std::unique_ptr<Device>> openGpu(const Program &program, const DeviceArguments &arguments) {
 #ifdef QCC_HAS_CUDA
   cuda::LaunchMode mode;
-  if (arguments.launch == "graph")
+  if (arguments.launch.empty() || arguments.launch == "graph")
     mode = cuda::LaunchMode::Graph;
   else if (arguments.launch == "eager")
     mode = cuda::LaunchMode::Eager;
   else
     return error(StatusCode::InvalidUsage, "--launch: expected graph or eager, got {}", arguments.launch);
-  if (arguments.gpu < 0)
-    return error(StatusCode::InvalidUsage, "--gpu: expected 0 or more, got {}", arguments.gpu);
+  int ordinal = arguments.gpu.value_or(0);
+  if (ordinal < 0)
+    return error(StatusCode::InvalidUsage, "--gpu: expected 0 or more, got {}", ordinal);
   if (!arguments.products.empty())
     QRT_RETURN_IF_ERROR(checkReadable(arguments.products).withContext("--products"));
-  return cuda::createCudaDevice({.ordinal = arguments.gpu,
+  return cuda::createCudaDevice({.ordinal = ordinal,
                                  .launch = mode,
                                  .poison = arguments.poison,
                                  .cacheFolder = cacheFolder(),
@@ -67,15 +68,36 @@ static StatusOr<std::unique_ptr<Device>> openGpu(const Program &program, const D
 #endif
 }
 
+/// Options of another device than the program's are not ignored: who gives one expects it to do something.
+static Status checkDeviceOptions(const Program &program, const DeviceArguments &arguments) {
+  const bool forCpu = program.target() == "cpu";
+  struct {
+    const char *option;
+    bool ofCpu, given;
+  } const options[] = {{"--threads", true, arguments.threads.has_value()},
+                       {"--bf16-products", true, !arguments.bf16Products.empty()},
+                       {"--gpu", false, arguments.gpu.has_value()},
+                       {"--launch", false, !arguments.launch.empty()},
+                       {"--products", false, !arguments.products.empty()}};
+  for (auto [option, ofCpu, given] : options)
+    if (given && ofCpu != forCpu)
+      return error(StatusCode::InvalidUsage, "{}: only programs for {} take it, {} is compiled for {}{}", option,
+                   ofCpu ? "the CPU" : "GPUs", program.source(), program.target(),
+                   ofCpu ? "" : "; `--target sm_90a` compiles for GPUs");
+  return Status();
+}
+
 StatusOr<std::unique_ptr<Device>> openDevice(const Program &program, const DeviceArguments &arguments) {
+  QRT_RETURN_IF_ERROR(checkDeviceOptions(program, arguments));
+  if (program.target() != "cpu")
+    return openGpu(program, arguments);
   QRT_RETURN_IF_ERROR(setBf16Products(arguments.bf16Products));
+  int threads = arguments.threads.value_or(0);
   // Far beyond any machine's, and few enough that the system can start them.
   constexpr int kMostThreads = 1024;
-  if (arguments.threads < 0 || arguments.threads > kMostThreads)
-    return error(StatusCode::InvalidUsage, "--threads: expected 0 to {}, got {}", kMostThreads, arguments.threads);
-  if (program.target() == "cpu")
-    return cpu::createCpuDevice({.threads = arguments.threads, .poison = arguments.poison});
-  return openGpu(program, arguments);
+  if (threads < 0 || threads > kMostThreads)
+    return error(StatusCode::InvalidUsage, "--threads: expected 0 to {}, got {}", kMostThreads, threads);
+  return cpu::createCpuDevice({.threads = threads, .poison = arguments.poison});
 }
 
 } // namespace qrt

@@ -5,23 +5,28 @@
 #include "runtime/device/Device.h"
 
 #include <CLI/CLI.hpp>
+#include <optional>
 
 namespace qrt {
 
-/// Where programs run, and how.
+/// Where programs run, and how: what the command line says. An option of the other device is an error (openDevice).
 struct DeviceArguments {
-  int threads = 0;
-  /// "native" or "widened"; empty: native where the processor can.
-  std::string bf16Products;
-  int gpu = 0;
-  std::string launch = "graph", products;
   bool poison = false;
+  /// Of the CPU; nothing: all threads, and bf16 products "native" where the processor can, else "widened".
+  std::optional<int> threads;
+  std::string bf16Products;
+  /// Of a GPU; nothing: the first one, launch "graph".
+  std::optional<int> gpu;
+  std::string launch;
+  /// The products.json of another run; nothing: none.
+  std::string products;
 };
 
 void addDeviceOptions(CLI::App &command, DeviceArguments &arguments);
 
-/// A device for the target that the program is compiled for. Unsupported, naming what is missing, where the machine or
-/// this build has none.
+/// A device for the target that the program is compiled for. InvalidUsage, naming the option: a value out of range, or
+/// an option of another device than the program's. Unsupported, naming what is missing, where the machine or this build
+/// has none.
 StatusOr<std::unique_ptr<Device>> openDevice(const Program &program, const DeviceArguments &arguments);
 
 } // namespace qrt
