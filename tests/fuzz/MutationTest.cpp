@@ -86,6 +86,7 @@ private:
                                           "9223372036854775807",
                                           "9223372036854775808",
                                           "1e999",
+                                          "5e-324",
                                           "-0",
                                           "",
                                           "18446744073709551615",
@@ -186,6 +187,10 @@ TEST_F(Mutation, SafetensorsIndex) { run(fuzz::indexSeeds(), fuzz::readSafetenso
 TEST_F(Mutation, TokenShard) { run(fuzz::shardSeeds(), fuzz::readTokenShard, &Mutator::makeFile); }
 TEST_F(Mutation, Manifest) { run(fuzz::manifestSeeds(), fuzz::readManifest); }
 TEST_F(Mutation, Jsonl) { run(fuzz::jsonlSeeds(), fuzz::readJsonl); }
+TEST_F(Mutation, MachineRates) { run(fuzz::machineSeeds(), fuzz::readMachineRates); }
+#ifdef QCC_HAS_CUDA
+TEST_F(Mutation, ProductChoices) { run(fuzz::productSeeds(), fuzz::readProductChoices); }
+#endif
 
 // A whole directory: whatever is done to its manifest, what opens agrees with the shards.
 TEST_F(Mutation, PackedDirectory) {

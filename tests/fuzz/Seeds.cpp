@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/fuzz/Seeds.h"
 
+#include "runtime/cost/MachineRates.h"
 #include "runtime/data/Manifest.h"
 #include "tests/unit/runtime/support/SafetensorsBytes.h"
 
@@ -81,6 +82,21 @@ std::vector<std::string> jsonlSeeds() {
           "{\"labels\": [1, 2], \"input_ids\": [1, 2], \"attention_mask\": [1, 1], \"text\": \"x\\u00e9\"}\n\n"
           "{\"input_ids\": [], \"labels\": []}\n",
           "{\"input_ids\":[63],\"labels\":[63]}"};
+}
+
+std::vector<std::string> machineSeeds() {
+  return {printMachineRates(*defaultMachineRates("sm_90a")),
+          R"({"target":"cpu","machine":"two","copy_bytes_per_second":2e10,"launch_seconds":5e-6,)"
+          R"("f32_products":{"flops_per_second":4e11,"a_bt":1,"a_b":1,"at_b":1},)"
+          R"("bf16_products":{"flops_per_second":4e11,"a_bt":0.9,"a_b":1,"at_b":1},"kernels":{"swiglu":0.5}})"};
+}
+
+std::vector<std::string> productSeeds() {
+  std::string digits(128, '5');
+  return {R"({"gpu":"NVIDIA H200","library":"cuBLASLt 13.1.0","products":{"8x4x2 bf16 -> f32, a b":{"algorithm":")" +
+              digits + R"(","reason":"timed"},"8x4x2 f32 -> f32, a b":{"algorithm":")" + digits +
+              R"(","reason":"given"}}})",
+          R"({"gpu":"","library":"","products":{}})"};
 }
 
 } // namespace qrt::fuzz

@@ -14,6 +14,8 @@ std::vector<std::string> indexSeeds();
 std::vector<std::string> shardSeeds();
 std::vector<std::string> manifestSeeds();
 std::vector<std::string> jsonlSeeds();
+std::vector<std::string> machineSeeds();
+std::vector<std::string> productSeeds();
 
 } // namespace qrt::fuzz
 

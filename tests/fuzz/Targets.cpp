@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/fuzz/Targets.h"
 
+#ifdef QCC_HAS_CUDA
+#include "runtime/backends/cuda/ProductChoices.h"
+#endif
 #include "runtime/base/Json.h"
+#include "runtime/cost/MachineRates.h"
 #include "runtime/data/Batch.h"
 #include "runtime/data/Buckets.h"
 #include "runtime/data/Checkpoint.h"
@@ -10,6 +14,7 @@
 #include "runtime/data/Safetensors.h"
 #include "runtime/data/TokenData.h"
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <set>
@@ -206,5 +211,41 @@ bool readJsonl(std::span<const uint8_t> input) {
       REQUIRE(document.ids[t] >= 0 && document.ids[t] < shardVocabulary && document.lossMask[t] <= 1);
   }
 }
+
+bool readMachineRates(std::span<const uint8_t> input) {
+  StatusOr<MachineRates> rates = parseMachineRates(textOf(input), "input");
+  if (refused(rates.status()))
+    return false;
+  REQUIRE(defaultMachineRates(rates->target).ok());
+  REQUIRE(quoteForMessage(rates->machine).size() == rates->machine.size() + 2);
+  // Of the largest work that there is.
+  constexpr Cost kMost{1e30, 0x1p60};
+  for (DType dtype : {DType::F32, DType::BF16}) {
+    for (int kernel = 0; kernel < kNumKernels; ++kernel) {
+      double seconds = predictedSeconds(*rates, static_cast<Kernel>(kernel), dtype, kMost);
+      REQUIRE(std::isfinite(seconds) && seconds > 0);
+    }
+    for (ProductForm form : {ProductForm::ABt, ProductForm::AB, ProductForm::AtB})
+      REQUIRE(std::isfinite(predictedProductSeconds(*rates, form, dtype, kMost)));
+  }
+  REQUIRE(std::isfinite(predictedCopySeconds(*rates, kMost)));
+  std::string printed = printMachineRates(*rates);
+  StatusOr<MachineRates> again = parseMachineRates(printed, "input");
+  REQUIRE(again.ok() && printMachineRates(*again) == printed);
+  return true;
+}
+
+#ifdef QCC_HAS_CUDA
+bool readProductChoices(std::span<const uint8_t> input) {
+  StatusOr<cuda::ProductChoices> choices = cuda::ProductChoices::parse(textOf(input), "input");
+  if (refused(choices.status()))
+    return false;
+  std::string printed = choices->print();
+  StatusOr<cuda::ProductChoices> again = cuda::ProductChoices::parse(printed, "input");
+  REQUIRE(again.ok() && again->print() == printed && again->size() == choices->size());
+  REQUIRE(again->checkSameMachine(*choices, "input").ok());
+  return true;
+}
+#endif
 
 } // namespace qrt::fuzz

@@ -18,6 +18,12 @@ bool readSafetensorsIndex(std::span<const uint8_t> input);
 bool readTokenShard(std::span<const uint8_t> input);
 bool readManifest(std::span<const uint8_t> input);
 bool readJsonl(std::span<const uint8_t> input);
+/// What `qrun calibrate` writes.
+bool readMachineRates(std::span<const uint8_t> input);
+#ifdef QCC_HAS_CUDA
+/// The products.json of a run, and the choices that the cache keeps.
+bool readProductChoices(std::span<const uint8_t> input);
+#endif
 
 constexpr int64_t shardVocabulary = 64;
 constexpr int64_t shardRowLength = 16;

@@ -14,8 +14,9 @@ int main(int argc, char **argv) {
     return 2;
   }
   std::pair<const char *, std::vector<std::string>> corpora[] = {
-      {"json", fuzz::manifestSeeds()}, {"safetensors", fuzz::safetensorsSeeds()}, {"index", fuzz::indexSeeds()},
-      {"shard", fuzz::shardSeeds()},   {"manifest", fuzz::manifestSeeds()},       {"jsonl", fuzz::jsonlSeeds()}};
+      {"json", fuzz::manifestSeeds()},   {"safetensors", fuzz::safetensorsSeeds()}, {"index", fuzz::indexSeeds()},
+      {"shard", fuzz::shardSeeds()},     {"manifest", fuzz::manifestSeeds()},       {"jsonl", fuzz::jsonlSeeds()},
+      {"machine", fuzz::machineSeeds()}, {"products", fuzz::productSeeds()}};
   for (const auto &[name, seeds] : corpora) {
     std::string directory = joinPath(argv[1], name);
     Status status = createDirectories(directory);

@@ -9,13 +9,31 @@ namespace {
 
 using namespace test;
 
+/// A cluster in the place of every swiglu.
+void makeClusters(TinyProgram &tiny) {
+  auto swiglu = tiny.builder.kernel(Kernel::Swiglu), pointwise = tiny.builder.kernel(Kernel::Pointwise);
+  for (const std::unique_ptr<fb::EntryT> &entry : tiny.builder.program.entries)
+    for (const std::unique_ptr<fb::InstructionT> &instruction : entry->instructions)
+      if (fb::LaunchT *launch = instruction->work.AsLaunch(); launch && launch->kernel == swiglu) {
+        fb::Arg gate = launch->args[0], up = launch->args[1], y = launch->args[2], none(-1, fb::Effect_Write);
+        launch->kernel = pointwise;
+        launch->args = {y, none, none, none, gate, up};
+        launch->expression = std::make_unique<fb::ExpressionT>();
+        for (auto [op, a, b] : {std::tuple(fb::ExpressionOp_Silu, 0, 0), std::tuple(fb::ExpressionOp_Mul, 2, 1)}) {
+          fb::ExpressionStepT &step = *launch->expression->steps.emplace_back(std::make_unique<fb::ExpressionStepT>());
+          step.op = op, step.a = static_cast<uint16_t>(a), step.b = static_cast<uint16_t>(b);
+        }
+        launch->expression->results = {3};
+      }
+}
+
 class Mutator {
 public:
   Mutator(TinyProgram &tiny, std::mt19937_64 &random) : tiny_(tiny), random_(random) {}
 
   void run() {
     fb::EntryT &entry = *pick(tiny_.builder.program.entries);
-    switch (random_() % 12) {
+    switch (random_() % 14) {
     case 0:
     case 1:
       slice(entry).offset += static_cast<uint64_t>((static_cast<int64_t>(random_() % 65) - 32) * 4);
@@ -64,6 +82,12 @@ public:
         launch->params[random_() % launch->params.size()] =
             random_() % 2 ? static_cast<int64_t>(random_() % 200) : static_cast<int64_t>(random_());
       return;
+    case 11:
+    case 12:
+      for (const std::unique_ptr<fb::InstructionT> &instruction : entry.instructions)
+        if (fb::LaunchT *launch = instruction->work.AsLaunch(); launch && launch->expression)
+          return change(*launch->expression);
+      return;
     default: {
       int64_t numbers[] = {16, 4, 16, 12};
       numbers[random_() % 4] -= static_cast<int64_t>(random_() % 4);
@@ -76,6 +100,29 @@ public:
 private:
   template <typename T> T &pick(std::vector<T> &items) { return items[random_() % items.size()]; }
   fb::SliceT &slice(fb::EntryT &entry) { return *pick(entry.slices); }
+  void change(fb::ExpressionT &expression) {
+    auto number = [&] { return static_cast<uint16_t>(random_() % 8 ? random_() % 5 : random_()); };
+    switch (random_() % 6) {
+    case 0:
+      pick(expression.results) = number();
+      return;
+    case 1:
+      expression.results.push_back(number());
+      return;
+    case 2:
+      for (uint64_t more = random_() % 70; more > 0; --more)
+        expression.steps.push_back(std::make_unique<fb::ExpressionStepT>());
+      return;
+    case 3:
+      pick(expression.steps)->constant = random_() % 2 ? 1e300 : 0.5;
+      return;
+    default: {
+      fb::ExpressionStepT &step = *pick(expression.steps);
+      step.op = static_cast<fb::ExpressionOp>(random_() % (kNumExpressionOps + 1));
+      (random_() % 2 ? step.a : step.b) = number();
+    }
+    }
+  }
   void nudge(std::vector<int64_t> &numbers) {
     if (!numbers.empty())
       pick(numbers) += static_cast<int64_t>(random_() % 9) - 4;
@@ -90,6 +137,8 @@ TEST(HostileProgram, StaysInItsSpaces) {
   int accepted = 0, runs = 0;
   for (int trial = 0; trial < 6000; ++trial) {
     TinyProgram tiny({.dtype = trial % 2 ? DType::F32 : DType::BF16});
+    if (trial % 3 == 0)
+      makeClusters(tiny);
     for (uint64_t faults = 1 + random() % 3; faults > 0; --faults)
       Mutator(tiny, random).run();
     StatusOr<Program> program = tiny.build();
