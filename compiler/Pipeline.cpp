@@ -40,6 +40,13 @@ qrt::Status parseChoices(const std::string &states, const std::string &remat, co
   return parseChoice(target, "--target", &qt::symbolizeTarget, "cpu or sm_90a", options.target);
 }
 
+static constexpr qt::Target kDefaultTarget = qt::Target::Cpu;
+
+qt::Target targetOf(ModuleOp module, const PipelineOptions &options) {
+  auto recorded = module->getAttrOfType<qt::TargetAttr>(qt::kTargetAttr);
+  return recorded ? recorded.getValue() : options.target.value_or(kDefaultTarget);
+}
+
 Phase phaseOf(ModuleOp module) {
   auto phase = module->getAttrOfType<qt::PhaseAttr>(qt::kPhaseAttr);
   return phase ? phase.getValue() : Phase::Model;
@@ -56,11 +63,17 @@ static LogicalResult checkChoice(ModuleOp module, StringRef name, StringRef opti
   return success();
 }
 
-/// The value of a choice: what the module has recorded, what was asked for, or the default, in this order.
+/// Records a choice that was asked for, unless the phase that takes it lies behind: a dump of any phase keeps it.
 template <typename AttrTy, typename Enum>
-static Enum choose(ModuleOp module, StringRef name, std::optional<Enum> asked, Enum otherwise) {
+static void record(ModuleOp module, Phase reached, Phase takenIn, StringRef name, std::optional<Enum> asked) {
+  if (asked && reached < takenIn)
+    module->setAttr(name, AttrTy::get(module.getContext(), *asked));
+}
+
+/// The value of a choice, now that it is taken: what the module records, else the default, which it records then.
+template <typename AttrTy, typename Enum> static Enum take(ModuleOp module, StringRef name, Enum otherwise) {
   auto recorded = module->getAttrOfType<AttrTy>(name);
-  Enum value = recorded ? recorded.getValue() : asked.value_or(otherwise);
+  Enum value = recorded ? recorded.getValue() : otherwise;
   module->setAttr(name, AttrTy::get(module.getContext(), value));
   return value;
 }
@@ -113,7 +126,7 @@ static LogicalResult addPhase(OpPassManager &passes, ModuleOp module, Phase phas
     break;
   case Phase::Grad: {
     BuildEntriesOptions entries;
-    entries.states = choose<qt::StateFormatAttr>(module, qt::kStatesAttr, options.states, qt::StateFormat::F32);
+    entries.states = take<qt::StateFormatAttr>(module, qt::kStatesAttr, qt::StateFormat::F32);
     passes.addPass(createBuildEntries(entries));
     break;
   }
@@ -135,8 +148,8 @@ static LogicalResult addPhase(OpPassManager &passes, ModuleOp module, Phase phas
     break;
   case Phase::Remat: {
     RematOptions remat;
-    remat.policy = choose<qt::RematPolicyAttr>(module, qt::kRematAttr, options.remat,
-                                               options.memory ? qt::RematPolicy::Budget : qt::RematPolicy::None);
+    remat.policy = take<qt::RematPolicyAttr>(module, qt::kRematAttr,
+                                             options.memory ? qt::RematPolicy::Budget : qt::RematPolicy::None);
     if (remat.policy == qt::RematPolicy::Budget) {
       auto recorded = module->getAttrOfType<IntegerAttr>(qt::kMemoryAttr);
       if (!recorded && !options.memory)
@@ -144,7 +157,7 @@ static LogicalResult addPhase(OpPassManager &passes, ModuleOp module, Phase phas
       remat.memory = recorded ? recorded.getInt() : *options.memory;
       module->setAttr(qt::kMemoryAttr, IntegerAttr::get(IntegerType::get(module.getContext(), 64), remat.memory));
       // What a kernel needs, and how long it takes, is the target's.
-      remat.targetKind = choose<qt::TargetAttr>(module, qt::kTargetAttr, options.target, qt::Target::Cpu);
+      remat.targetKind = take<qt::TargetAttr>(module, qt::kTargetAttr, kDefaultTarget);
       remat.disableKernel = options.disabledKernel;
     }
     passes.addPass(options.machine ? createRemat(remat, *options.machine) : createRemat(remat));
@@ -153,7 +166,7 @@ static LogicalResult addPhase(OpPassManager &passes, ModuleOp module, Phase phas
   case Phase::Planned: {
     LowerToStepOptions lower;
     lower.disableKernel = options.disabledKernel;
-    lower.targetKind = choose<qt::TargetAttr>(module, qt::kTargetAttr, options.target, qt::Target::Cpu);
+    lower.targetKind = take<qt::TargetAttr>(module, qt::kTargetAttr, kDefaultTarget);
     passes.addPass(createLowerToStep(lower));
     break;
   }
@@ -212,6 +225,9 @@ LogicalResult compileTo(ModuleOp module, Phase until, const PipelineOptions &opt
   if (until < reached)
     return module.emitError() << "the module is in the phase " << qt::stringifyPhase(reached) << " already, behind "
                               << qt::stringifyPhase(until);
+  record<qt::StateFormatAttr>(module, reached, Phase::Grad, qt::kStatesAttr, options.states);
+  record<qt::RematPolicyAttr>(module, reached, Phase::Remat, qt::kRematAttr, options.remat);
+  record<qt::TargetAttr>(module, reached, Phase::Planned, qt::kTargetAttr, options.target);
   // What comes in may be anything that parses: it has to keep the contract of the phase that it says it is in.
   auto verifier = createVerifier(reached);
   if (!verifier)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The phases of the compiler, their order and options; nothing else. A module records the phase it has reached
-// (`qt.phase`) and the choices behind it, so a dump of any phase is compiled further like the model itself, to the same
-// bytes.
+// (`qt.phase`) and the choices that were made, so a dump of any phase is compiled further like the model itself, to the
+// same bytes.
 #ifndef COMPILER_PIPELINE_H
 #define COMPILER_PIPELINE_H
 
@@ -45,9 +45,12 @@ qrt::Status parseChoices(const std::string &states, const std::string &remat, co
 /// The phase a module is in: what it records, else `model`.
 Phase phaseOf(mlir::ModuleOp module);
 
+/// What the module is compiled for: the target it records, else the one asked for, else cpu.
+qt::Target targetOf(mlir::ModuleOp module, const PipelineOptions &options);
+
 /// Compiles the module up to and including the phase `until`, which must not lie behind it and is at most `planned`
-/// (emitProgram goes further). The module has to keep the contract of the phase it is in; each further phase ends with
-/// its verifier. Failures are diagnosed.
+/// (emitProgram goes further). Choices that were asked for are recorded, those of phases behind `until` too. The module
+/// has to keep the contract of the phase it is in; each further phase ends with its verifier. Failures are diagnosed.
 mlir::LogicalResult compileTo(mlir::ModuleOp module, Phase until, const PipelineOptions &options);
 
 } // namespace qcc

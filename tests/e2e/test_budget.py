@@ -144,7 +144,7 @@ class Budget(support.TestCase):
         self.assertGreater(again["fast"], again["slow"])
         rates["target"] = "sm_90a"
         machine.write_text(json.dumps(rates))
-        self.assert_fails(2, "--machine: .*slow.json has the rates of sm_90a, but --target is cpu", *self.command, "-o",
+        self.assert_fails(2, "--machine: .*slow.json has the rates of sm_90a, but .*model.mlir is compiled for cpu", *self.command, "-o",
                           program, "--memory", budget, "--machine", machine)
 
     def test_usage(self):

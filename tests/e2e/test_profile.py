@@ -81,7 +81,7 @@ class Profile(TestCase):
         self.assert_fails(1, r"machine\.json: rates of sm_90a, but .*model\.qprog is compiled for cpu", "qrun", "profile",
                           "--program", program, "--data", self.packed, "--scratch", "--seconds", "0.1", "--machine",
                           machine)
-        self.assert_fails(2, r"--machine: .*machine\.json has the rates of sm_90a, but --target is cpu", *build,
+        self.assert_fails(2, r"--machine: .*machine\.json has the rates of sm_90a, but .*model\.mlir is compiled for cpu", *build,
                           "--explain", "--machine", machine)
         rates["coffee"] = 1
         machine.write_text(json.dumps(rates))

@@ -107,9 +107,7 @@ static std::string describeBuckets(const qrt::Program &program) {
 
 /// The explanation of a module of the phase `remat`, which may leave its target open.
 static mlir::LogicalResult explainRemat(mlir::ModuleOp module, const PipelineOptions &options, llvm::raw_ostream &out) {
-  auto recorded = module->getAttrOfType<qt::TargetAttr>(qt::kTargetAttr);
-  qt::Target kind = recorded ? recorded.getValue() : options.target.value_or(qt::Target::Cpu);
-  mlir::FailureOr<Target> target = findTarget(module.getLoc(), kind, options.disabledKernel);
+  mlir::FailureOr<Target> target = findTarget(module.getLoc(), targetOf(module, options), options.disabledKernel);
   if (mlir::failed(target))
     return mlir::failure();
   if (options.machine)
@@ -144,9 +142,6 @@ Status build(const BuildOptions &options) {
     if (!pipeline.memory && !options.explain)
       return qrt::error(StatusCode::InvalidUsage, "--machine: nothing is predicted without --memory or --explain");
     QRT_ASSIGN_OR_RETURN(pipeline.machine, qrt::readMachineRates(options.machine));
-    if (pipeline.machine->target != options.target)
-      return qrt::error(StatusCode::InvalidUsage, "--machine: {} has the rates of {}, but --target is {}",
-                        options.machine, pipeline.machine->target, options.target);
   }
 
   // Standard output may be the result's.
@@ -165,6 +160,10 @@ Status build(const BuildOptions &options) {
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceFile<mlir::ModuleOp>(options.input, sources, &context);
   if (!module)
     return qrt::error(StatusCode::InvalidData, "{}: not a module of this compiler (see above)", options.input);
+  if (llvm::StringRef target = qt::stringifyTarget(targetOf(*module, pipeline));
+      pipeline.machine && pipeline.machine->target != target)
+    return qrt::error(StatusCode::InvalidUsage, "--machine: {} has the rates of {}, but {} is compiled for {}",
+                      options.machine, pipeline.machine->target, options.input, target.str());
   Phase last = *until == Phase::Program ? Phase::Planned : *until;
   if (phaseOf(*module) < Phase::Bucketed && last >= Phase::Bucketed && pipeline.buckets.empty())
     return qrt::error(StatusCode::InvalidUsage, "no bucket to compile for: expected --buckets or --data");
@@ -207,8 +206,8 @@ Status build(const BuildOptions &options) {
   }
   // Written first: a reader of the report may go away before its end.
   QRT_RETURN_IF_ERROR(writeOutput(options.output, {reinterpret_cast<const char *>(bytes.data()), bytes.size()}));
-  report << (isStandardOutput(options.output) ? "" : options.output + ": ") << "program for " << options.target << ", "
-         << describeBuckets(program) << "\n\n"
+  report << (isStandardOutput(options.output) ? "" : options.output + ": ") << "program for " << program.target()
+         << ", " << describeBuckets(program) << "\n\n"
          << plan;
   return Status();
 }

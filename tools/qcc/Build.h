@@ -12,7 +12,7 @@ namespace qcc {
 struct BuildOptions {
   std::string input;
   std::string output;
-  std::string target = "cpu";
+  std::string target;
   /// A phase by name.
   std::string compileTo = "program";
   std::string buckets;

@@ -32,8 +32,7 @@ int main(int argc, char **argv) {
       ->add_option("-o,--output", build.output,
                    "What to write: the program (needed), or with --compile-to the module (default: standard output)")
       ->type_name("FILE");
-  buildCommand->add_option("--target", build.target, "What runs it: cpu or sm_90a")
-      ->capture_default_str()
+  buildCommand->add_option("--target", build.target, "What runs it: cpu or sm_90a (default: the dump's, else cpu)")
       ->type_name("NAME");
   buildCommand
       ->add_option("--buckets", build.buckets,
