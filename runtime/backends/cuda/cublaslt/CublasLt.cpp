@@ -13,15 +13,17 @@ Status CublasLt::load() {
   constexpr size_t kOldest = 130000;
   QRT_ASSIGN_OR_RETURN(DynamicLibrary library, openCudaLibrary("cuBLASLt, which multiplies matrices on GPUs",
                                                                "libcublasLt.so.13", "QCC_CUBLAS_DIR", "--gpu"));
+  // First what every version has, to name the version where the rest is missing.
+  QRT_ASSIGN_OR_RETURN(void *getVersion, library.symbol("cublasLtGetVersion"));
+  if (size_t found = reinterpret_cast<decltype(functions_.cublasLtGetVersion)>(getVersion)(); found < kOldest)
+    return error(StatusCode::Unsupported, "{} is version {}, but this program needs {} or later", library.name(),
+                 printVersion(found), printVersion(kOldest));
 #define QRT_CUBLASLT(name, ...)                                                                                        \
   {                                                                                                                    \
     QRT_ASSIGN_OR_RETURN(void *address, library.symbol(#name));                                                        \
     functions_.name = reinterpret_cast<decltype(functions_.name)>(address);                                            \
   }
 #include "runtime/backends/cuda/cublaslt/CublasLtApi.def"
-  if (size_t found = functions_.cublasLtGetVersion(); found < kOldest)
-    return error(StatusCode::Unsupported, "{} is version {}, but this program needs {} or later", library.name(),
-                 printVersion(found), printVersion(kOldest));
   return check(functions_.cublasLtCreate(&handle_), "cublasLtCreate");
 }
 
