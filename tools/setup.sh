@@ -12,10 +12,11 @@
 #   -h, --help   this text
 #
 # Needs root or sudo, and Debian 12 with its security updates (the suite bookworm-security): LLVM 22 comes from there.
+# Elsewhere it stops; what a machine that only runs programs needs of CUDA, tools/cuda_wheels.sh --gpu installs anywhere.
 # Exit codes: 0 all is there, 1 something could not be installed, 2 wrong usage.
 set -euo pipefail
 
-usage() { sed -n '4,15s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '4,16s/^# \{0,1\}//p' "$0"; }
 list=0
 cuda=0
 cuda_options=()
@@ -61,6 +62,18 @@ fi
 say() { echo "setup.sh: $*"; }
 echo "setup.sh: ${#missing[@]} of ${#packages[@]} packages are missing: ${missing[*]}" | fold -s -w 118
 
+# Other distributions have these packages under other names or in other versions: ours would not build, or worse.
+system=$(. /etc/os-release 2>/dev/null && echo "${PRETTY_NAME:-} [${ID:-} ${VERSION_ID:-}]") || true
+case "$system" in
+  *"[debian 12]") ;;
+  *)
+    echo "setup.sh: error: expected Debian 12, whose packages these are, got ${system:-a system without /etc/os-release}." \
+      "To build, take a container of debian:12. A machine that only runs what was built needs libdnnl.so.2 (oneDNN 2)" \
+      "and what \`tools/cuda_wheels.sh --gpu\` installs" | fold -s -w 118 >&2
+    exit 1
+    ;;
+esac
+
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
   command -v sudo >/dev/null || { echo "setup.sh: error: installing packages needs root or sudo" >&2; exit 1; }
@@ -78,7 +91,7 @@ apt() {
 }
 # failed WHAT: ends with the last lines that apt-get said.
 failed() {
-  grep -vE '^(dl|pm)(status|error):' "$log" | tail -n 20 >&2
+  { grep -vE '^(dl|pm)(status|error):' "$log" || true; } | tail -n 20 >&2 # it may have said nothing
   echo "setup.sh: error: $1" >&2
   exit 1
 }
