@@ -5,7 +5,7 @@
 
 namespace qrt {
 
-StatusOr<DynamicLibrary> DynamicLibrary::open(std::string_view what, std::initializer_list<std::string> names) {
+StatusOr<DynamicLibrary> DynamicLibrary::open(std::string_view what, const std::vector<std::string> &names) {
   std::string reasons;
   for (const std::string &name : names) {
     if (void *handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL))

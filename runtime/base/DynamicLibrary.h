@@ -4,7 +4,7 @@
 
 #include "runtime/base/Status.h"
 
-#include <initializer_list>
+#include <vector>
 
 namespace qrt {
 
@@ -14,7 +14,7 @@ class DynamicLibrary {
 public:
   /// The first of `names` (file names the loader searches for, or paths) that opens. Unsupported with the loader's
   /// reason for each otherwise; `what` names the library in words.
-  static StatusOr<DynamicLibrary> open(std::string_view what, std::initializer_list<std::string> names);
+  static StatusOr<DynamicLibrary> open(std::string_view what, const std::vector<std::string> &names);
 
   /// Unsupported naming the library and the symbol if it has none of this name.
   StatusOr<void *> symbol(const char *name) const;
