@@ -83,8 +83,11 @@ class Tree:
 
     def run(self, *command, timeout=300, environment=None, codes=(0,)):
         command = [str(part) for part in command]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                                   start_new_session=True, env={**os.environ, **self.environment, **(environment or {})})
+        try:
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                                       start_new_session=True, env={**os.environ, **self.environment, **(environment or {})})
+        except OSError as reason:
+            raise Failed(f"{command[0]} cannot be run: {reason.strerror}") from None
         try:
             output, _ = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:

@@ -71,6 +71,10 @@ class Sanitizer(unittest.TestCase):
         for broken in ("Target application returned an error", "Internal Sanitizer Error: it failed to handle an exception."):
             self.assertRaisesRegex(gpu_check.Failed, broken[:20], self.step, "racecheck", f"========= {broken}\n" + LIBRARY, 9)
 
+    def test_a_tool_that_is_not_there(self):
+        self.assertRaisesRegex(gpu_check.Failed, "compute-sanitizer cannot be run: No such file",
+                               lambda: gpu_check.sanitizer(self.tree, "memcheck", "tiny"))
+
     def test_a_planted_fault_is_reported_by_name(self):
         self.assertEqual(self.fault("memcheck", WRITE, 9), "writePastTheEnd is reported")
         self.assertEqual(self.fault("racecheck", OURS, 9), "readWithoutBarrier is reported")
