@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/emit/DeviceFunctions.h"
 
+#include "compiler/emit/LaunchCall.h"
 #include "dialects/step/Step.h"
 #include "runtime/backends/cuda/CompileDeviceCode.h"
 #include "runtime/base/CacheFolder.h"
@@ -14,25 +15,6 @@ namespace {
 qrt::cuda::Tensor tensorOf(Value memory) {
   qrt::TensorShape shape = step::tensorShape(cast<MemRefType>(memory.getType()));
   return placedTensor(shape, step::viewOf(memory).offset * qrt::byteSize(shape.dtype), 0);
-}
-
-KernelCall callOf(step::LaunchOp launch) {
-  KernelCall call;
-  call.kernel = launch.getKernel();
-  for (auto [i, value] : llvm::enumerate(launch.getCallArguments())) {
-    qrt::ArgEffect effect = step::argEffect(launch.getEffect(i));
-    if (value)
-      call.addArgument(effect, step::tensorShape(cast<MemRefType>(value.getType())), step::viewOf(value).offset);
-    else
-      call.addAbsent(effect);
-  }
-  for (int64_t param : launch.getParams())
-    call.params.push_back(qrt::ParamValue{.i = param});
-  if (const qrt::Expression *expression = launch.getExpressionOrNull())
-    call.expression = *expression;
-  if (ArrayRef<int64_t> b = cast<step::EntryOp>(launch->getParentOp()).getBucket(); b.size() == 4)
-    call.bucket = {b[0], b[1], b[2], b[3]};
-  return call;
 }
 
 /// The call was planned once, for its workspace, before its memory was: the plan that says what is compiled must not

@@ -2,6 +2,7 @@
 #include "compiler/emit/TransientPeaks.h"
 
 #include "compiler/Scope.h"
+#include "compiler/emit/LaunchCall.h"
 #include "compiler/plan/Lifetimes.h"
 #include "dialects/step/Step.h"
 #include "runtime/base/BucketShape.h"
@@ -45,7 +46,7 @@ std::string nameOf(step::EntryOp entry) {
   return name;
 }
 
-TransientPeak findPeak(step::EntryOp entry) {
+TransientPeak findPeak(step::EntryOp entry, const Target &target) {
   TransientPeak out;
   out.entry = nameOf(entry);
   out.io = entry.getIoBytes();
@@ -81,17 +82,24 @@ TransientPeak findPeak(step::EntryOp entry) {
     }
   }
   out.unused = out.transient - most;
-  if (out.instruction >= 0)
-    out.scope = scopeOf(instructions[out.instruction]).str();
+  if (out.instruction < 0)
+    return out;
+  Operation *fullest = instructions[out.instruction];
+  out.scope = scopeOf(fullest).str();
+  if (auto launch = dyn_cast<step::LaunchOp>(fullest)) {
+    KernelCall call = callOf(launch);
+    out.documents = call.bucket.documents;
+    out.documentBytes = documentBytes(call, target);
+  }
   return out;
 }
 
 } // namespace
 
-std::vector<TransientPeak> findTransientPeaks(ModuleOp module) {
+std::vector<TransientPeak> findTransientPeaks(ModuleOp module, const Target &target) {
   std::vector<TransientPeak> peaks;
   for (auto entry : module.getOps<step::EntryOp>())
-    peaks.push_back(findPeak(entry));
+    peaks.push_back(findPeak(entry, target));
   return peaks;
 }
 

@@ -4,6 +4,8 @@
 #ifndef COMPILER_EMIT_TRANSIENTPEAKS_H
 #define COMPILER_EMIT_TRANSIENTPEAKS_H
 
+#include "compiler/target/Target.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 #include <string>
@@ -19,13 +21,16 @@ struct TransientPeak {
   int64_t activations = 0;
   int64_t gradients = 0;
   int64_t workspace = 0;
+  int64_t documents = 0; // the most that a row may hold
+  /// Of `workspace`: what rows of a single document would not take.
+  int64_t documentBytes = 0;
   int64_t unused = 0;       // gaps and padding
   int64_t instruction = -1; // none: nothing is transient
   std::string scope;
 };
 
-/// The peaks of a module in the phase `planned`, by entry.
-std::vector<TransientPeak> findTransientPeaks(mlir::ModuleOp module);
+/// The peaks of a module in the phase `planned`, by entry; `target`: what it was planned for.
+std::vector<TransientPeak> findTransientPeaks(mlir::ModuleOp module, const Target &target);
 
 } // namespace qcc
 

@@ -15,7 +15,7 @@ namespace {
 class MemoryBudget {
 public:
   MemoryBudget(ModuleOp module, int64_t budget, const Target &target, const CostModel &costs)
-      : budget_(budget), target_(target), costs_(costs), layout_(layoutState(module)) {
+      : module_(module), budget_(budget), target_(target), costs_(costs), layout_(layoutState(module)) {
     for (auto function : module.getOps<func::FuncOp>())
       if (auto kind = qt::entryKind(function); kind && *kind != qt::EntryKind::Model && !qt::isGeneric(function))
         functions_.push_back(function);
@@ -35,47 +35,92 @@ public:
     for (auto [function, plan] : llvm::zip_equal(functions_, plans_))
       if (failed(keep(function, plan, transient)))
         return failure();
-    return success();
+    return tooLarge_ == 0 ? success() : refuse(transient);
   }
 
 private:
   /// What nothing that is computed again changes.
   int64_t fixedBytes() const { return layout_.stateBytes + ioBytes_ + overheadBytes(target_); }
 
-  /// `transient`: what a run of one micro-batch a step has for it.
+  /// Recomputes what `function` needs for `transient` bytes, what a run of one micro-batch a step has for them; notes
+  /// where that is too little. Failure: diagnosed.
   LogicalResult keep(func::FuncOp function, const EntryPlan &plan, int64_t transient) {
     qt::EntryKind kind = *qt::entryKind(function);
     if (kind == qt::EntryKind::Apply) // only after @accumulate, and it keeps nothing
       return success();
-    if (!hasBackward(function))
-      return check(function, plan.transientBytes, transient);
+    if (!hasBackward(function)) {
+      compare(function, plan, plan.transientBytes, transient);
+      return success();
+    }
     BudgetSearch search(function, layout_, planCall_, costs_);
     bool accumulates = kind == qt::EntryKind::Accumulate;
     int64_t within = accumulates ? transient - layout_.gradientBytes : transient;
     FailureOr<BudgetSearch::Choice> choice = search.choose(within);
     if (succeeded(choice) && accumulates && choice->transientBytes > within)
       choice = search.choose(transient);
-    if (failed(choice) || (!accumulates && failed(check(function, choice->transientBytes, transient))))
+    if (failed(choice))
       return failure();
+    if (!accumulates)
+      compare(function, plan, choice->transientBytes, transient);
     recompute(function, choice->ops);
     return success();
   }
 
-  LogicalResult check(func::FuncOp function, int64_t least, int64_t transient) const {
+  void compare(func::FuncOp function, const EntryPlan &plan, int64_t least, int64_t transient) {
     if (least <= transient)
-      return success();
-    InFlightDiagnostic error = function.emitError()
-                               << "--memory: " << qrt::printBytes(budget_) << " are "
-                               << qrt::printBytes(least - transient) << " too little for @" << function.getName();
-    if (hasBackward(function))
+      return;
+    ++tooLarge_;
+    if (least <= most_.least)
+      return;
+    most_ = {function, least, 0};
+    for (const PlannedInstruction &instruction : plan.instructions)
+      if (instruction.hasWorkspace)
+        most_.documentBytes = std::max(most_.documentBytes, documentBytes(callOf(plan, instruction), target_));
+  }
+
+  LogicalResult refuse(int64_t transient) {
+    InFlightDiagnostic error = module_.emitError() << "--memory: " << qrt::printBytes(budget_) << " are "
+                                                   << qrt::printBytes(most_.least - transient) << " too little for @"
+                                                   << most_.function.getName();
+    if (hasBackward(most_.function))
       error << ", with all computed again that helps";
-    error.attachNote() << "at least " << qrt::printBytes(fixedBytes() + least) << ": state "
-                       << qrt::printBytes(layout_.stateBytes) << ", transient " << qrt::printBytes(least)
+    if (tooLarge_ > 1)
+      error << "; of " << tooLarge_ << " functions that do not fit it needs the most";
+    error.attachNote() << "at least " << qrt::printBytes(fixedBytes() + most_.least) << ": state "
+                       << qrt::printBytes(layout_.stateBytes) << ", transient " << qrt::printBytes(most_.least)
                        << ", batch and tables " << qrt::printBytes(ioBytes_) << ", context and libraries "
-                       << qrt::printBytes(overheadBytes(target_)) << "; --states bf16 or a smaller bucket needs less";
+                       << qrt::printBytes(overheadBytes(target_)) << "; " << advice();
+    if (most_.documentBytes > 0 && aBucketFits())
+      error.attachNote() << "up to " << qrt::printBytes(most_.documentBytes) << " of transient are for "
+                         << qrt::countOf(qt::bucketOf(most_.function)->documents, "document")
+                         << " in a row: a bucket TOKENSxDOCUMENTSxLONGESTxTRAINED of fewer, as --data makes it, needs "
+                            "less";
     return error;
   }
 
+  /// Whether the optimizer keeps f32 masters, which other states would not have.
+  bool hasMasters() {
+    return llvm::any_of(module_.getOps<qt::StateOp>(),
+                        [](qt::StateOp state) { return state.getKind() == qt::StateKind::Master; });
+  }
+
+  /// Whether all that no bucket makes smaller is within the budget.
+  bool aBucketFits() const { return layout_.stateBytes + overheadBytes(target_) < budget_; }
+
+  StringRef advice() {
+    if (!aBucketFits())
+      return hasMasters() ? "a smaller bucket is not enough, --states bf16 needs less" : "no bucket is small enough";
+    return hasMasters() ? "--states bf16 or a smaller bucket needs less" : "a smaller bucket needs less";
+  }
+
+  /// A function that does not fit.
+  struct TooLarge {
+    func::FuncOp function;
+    int64_t least = 0;         // transient bytes
+    int64_t documentBytes = 0; // of these at most: what rows of a single document would not take
+  };
+
+  ModuleOp module_;
   int64_t budget_;
   const Target &target_;
   const CostModel &costs_;
@@ -85,6 +130,8 @@ private:
   SmallVector<func::FuncOp> functions_;
   std::vector<EntryPlan> plans_;
   int64_t ioBytes_ = 0;
+  int64_t tooLarge_ = 0; // how many functions are
+  TooLarge most_;        // the first of those that need the most
 };
 
 } // namespace

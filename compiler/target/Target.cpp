@@ -4,6 +4,8 @@
 #include "compiler/Kernels.h"
 #include "compiler/Scope.h"
 #include "runtime/base/Digits.h"
+#include "runtime/base/SegmentTable.h"
+#include "runtime/kernels/Signature.h"
 #include "runtime/program/Memory.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -95,15 +97,43 @@ qrt::cuda::Tensor placedTensor(const qrt::TensorShape &shape, int64_t offset, si
   return {shape, kApart * (place + 1) + static_cast<uint64_t>(offset)};
 }
 
-FailureOr<qrt::cuda::KernelPlan> planOnGpu(Operation *op, const KernelCall &call, const Target &target) {
+/// Fills the plan of a call with addresses of no meaning.
+static qrt::Status planGpuCall(const KernelCall &call, qrt::cuda::KernelPlan &plan) {
   SmallVector<qrt::cuda::Tensor> args;
   for (auto [i, shape] : llvm::enumerate(call.shapes))
     args.push_back(shape ? placedTensor(*shape, call.offsets[i], i + 1) : qrt::cuda::Tensor());
-  qrt::cuda::Call planned{call.kernel, args, call.effects, call.params, call.bucket, {}, call.expressionOrNull()};
+  return qrt::cuda::planKernel({call.kernel, args, call.effects, call.params, call.bucket, {}, call.expressionOrNull()},
+                               plan);
+}
+
+FailureOr<qrt::cuda::KernelPlan> planOnGpu(Operation *op, const KernelCall &call, const Target &target) {
   qrt::cuda::KernelPlan plan(placedTensor({}, 0, 0).data);
-  if (qrt::Status status = qrt::cuda::planKernel(planned, plan); !status.ok())
+  if (qrt::Status status = planGpuCall(call, plan); !status.ok())
     return op->emitError() << "no kernel on target " << target.name() << ": " << status.message();
   return plan;
+}
+
+/// The call in a bucket of another number of documents, whose segment tables have another size.
+static KernelCall withDocuments(KernelCall call, int64_t documents) {
+  call.bucket.documents = documents;
+  const qrt::KernelInfo &info = qrt::kernelInfo(call.kernel);
+  for (auto [i, shape] : llvm::enumerate(call.shapes))
+    if (shape && qrt::indexKind(info.arg(i), shape->dtype) == qrt::IndexKind::Segments)
+      shape = qrt::denseShape(shape->dtype, std::array{qrt::SegmentLayout{call.bucket}.size()});
+  return call;
+}
+
+int64_t documentBytes(const KernelCall &call, const Target &target) {
+  if (target.kind == qt::Target::Cpu || call.bucket.documents <= 1)
+    return 0;
+  int64_t bytes[2];
+  for (auto [bytes, documents] : llvm::zip_equal(bytes, std::array<int64_t, 2>{call.bucket.documents, 1})) {
+    qrt::cuda::KernelPlan plan(placedTensor({}, 0, 0).data);
+    if (!planGpuCall(withDocuments(call, documents), plan).ok())
+      return 0;
+    bytes = plan.workspaceBytes();
+  }
+  return bytes[0] - bytes[1];
 }
 
 } // namespace qcc

@@ -13,13 +13,13 @@
 #include "tools/cli/CommandLine.h"
 #include "tools/cli/MemorySize.h"
 #include "tools/cli/PathKind.h"
+#include "tools/qcc/BuildDiagnostics.h"
 #include "tools/qcc/MemoryPlan.h"
 #include "tools/qcc/Output.h"
 
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 
 using qrt::Status;
@@ -150,9 +150,7 @@ Status build(const BuildOptions &options) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.loadDialect<qt::QtDialect, step::StepDialect, mlir::func::FuncDialect>();
   llvm::SourceMgr sources;
-  // A whole module after its error would bury it.
-  context.printOpOnDiagnostic(false);
-  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  BuildDiagnostics diagnostics(sources, context);
   std::optional<Explanation> explanation;
   if (options.explain)
     explanation.emplace(context);
@@ -160,6 +158,7 @@ Status build(const BuildOptions &options) {
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceFile<mlir::ModuleOp>(options.input, sources, &context);
   if (!module)
     return qrt::error(StatusCode::InvalidData, "{}: not a module of this compiler (see above)", options.input);
+  diagnostics.setModule(*module);
   if (llvm::StringRef target = qt::stringifyTarget(targetOf(*module, pipeline));
       pipeline.machine && pipeline.machine->target != target)
     return qrt::error(StatusCode::InvalidUsage, "--machine: {} has the rates of {}, but {} is compiled for {}",
@@ -198,7 +197,10 @@ Status build(const BuildOptions &options) {
   // The runtime's verifier has the last word, before anything is written.
   std::vector<uint8_t> bytes = std::move(*emitted);
   QRT_ASSIGN_OR_RETURN(qrt::Program program, qrt::Program::fromBytes(bytes, options.output));
-  std::string plan = memoryPlan(program, findTransientPeaks(*module), budget);
+  mlir::FailureOr<Target> target = findTarget(module->getLoc(), targetOf(*module, pipeline), /*disabledKernel=*/"");
+  if (mlir::failed(target))
+    return qrt::error(StatusCode::InvalidData, "{}: the build failed (see above)", options.input);
+  std::string plan = memoryPlan(program, findTransientPeaks(*module, *target), budget);
   if (Status fits = budget ? checkBudget(program, *budget) : Status(); !fits.ok()) {
     report << plan;
     report.flush();

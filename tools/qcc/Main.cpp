@@ -36,8 +36,9 @@ int main(int argc, char **argv) {
       ->type_name("NAME");
   buildCommand
       ->add_option("--buckets", build.buckets,
-                   "Shapes of rows to build for, separated by commas: TOKENS takes any row of so many, "
-                   "TOKENSxDOCUMENTSxLONGESTxTRAINED is exact")
+                   "Shapes of rows to build for, separated by commas: TOKENS takes any row of so many, documents of a "
+                   "single token too, which takes a GPU much more memory than the few documents that "
+                   "TOKENSxDOCUMENTSxLONGESTxTRAINED names")
       ->type_name("LIST");
   buildCommand->add_option("--data", build.data, "Packed data whose rows say which buckets to build, at most four")
       ->type_name("DIR");

@@ -156,7 +156,7 @@ TEST_F(EmitProgram, ReportsMemoryToTheByte) {
   EXPECT_TRUE(program.findParameter("up.weight")->tiedNames.empty());
   EXPECT_EQ(program.stateBytes(), 5120);
 
-  std::vector<TransientPeak> peaks = findTransientPeaks(*module);
+  std::vector<TransientPeak> peaks = findTransientPeaks(*module, {qt::Target::Cpu, std::nullopt});
   ASSERT_EQ(peaks.size(), 2u);
   const TransientPeak &step = peaks[0];
   EXPECT_EQ(step.entry, "step 4x2x4x4");

@@ -73,7 +73,7 @@ TEST_P(QwenProgram, IsAcceptedAndWastesNothing) {
   int64_t copies = 0;
   module->walk([&](step::CopyOp) { ++copies; });
   EXPECT_EQ(copies, 0) << "each view lies where it is read";
-  for (const qcc::TransientPeak &peak : qcc::findTransientPeaks(*module))
+  for (const qcc::TransientPeak &peak : qcc::findTransientPeaks(*module, {qt::Target::Cpu, std::nullopt}))
     EXPECT_LE(static_cast<double>(peak.unused), 0.02 * static_cast<double>(peak.transient)) << peak.entry;
 }
 
