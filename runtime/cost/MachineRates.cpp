@@ -21,36 +21,37 @@ MachineRates gpuRates() {
   MachineRates rates;
   rates.target = "sm_90a";
   rates.machine = "NVIDIA H200";
-  rates.copyRate = 4.26e12;
-  rates.launchSeconds = 2e-6;
+  rates.copyRate = 4.28e12;
+  rates.launchSeconds = 4e-6;
   // The fractions are those inside a step, where the GPU is limited by its power.
-  rates.bf16 = {780e12, {0.95, 0.865, 0.885}};
+  rates.bf16 = {750e12, {0.93, 0.89, 0.91}};
   rates.f32 = {50e12, {0.9, 0.9, 0.9}};
   rates.kernels.fill(kMeantFraction);
   set(rates, {{Kernel::LinearCrossEntropy, 0.85},
-              {Kernel::LinearCrossEntropyGrad, 0.85},
-              {Kernel::AdamW, 0.91},
-              {Kernel::GlobalNorm, 1.06},
-              {Kernel::GatedDeltaRule, 0.34},
-              {Kernel::GatedDeltaRuleGrad, 0.39},
-              {Kernel::Attention, 0.41},
-              {Kernel::AttentionGrad, 0.36},
-              {Kernel::Swiglu, 0.97},
-              {Kernel::SwigluGrad, 0.96},
-              {Kernel::RmsNorm, 0.79},
+              {Kernel::LinearCrossEntropyGrad, 0.89},
+              {Kernel::AdamW, 0.94},
+              {Kernel::GlobalNorm, 1.07},
+              {Kernel::GatedDeltaRule, 0.4},
+              {Kernel::GatedDeltaRuleGrad, 0.41},
+              {Kernel::Attention, 0.36},
+              {Kernel::AttentionGrad, 0.3},
+              {Kernel::Swiglu, 0.98},
+              {Kernel::SwigluGrad, 0.95},
+              {Kernel::RmsNorm, 0.88},
               {Kernel::RmsNormGrad, 0.73},
-              {Kernel::AddRmsNorm, 0.86},
-              {Kernel::AddRmsNormGrad, 0.78},
-              {Kernel::GatedDeltaInputs, 0.67},
-              {Kernel::GatedDeltaInputsGrad, 0.46},
-              {Kernel::GatedRmsNorm, 0.85},
-              {Kernel::GatedRmsNormGrad, 0.77},
-              {Kernel::QkNormRope, 0.75},
-              {Kernel::QkNormRopeGrad, 0.65},
-              {Kernel::Embedding, 0.72},
+              {Kernel::AddRmsNorm, 0.93},
+              {Kernel::AddRmsNormGrad, 0.86},
+              {Kernel::GatedDeltaInputs, 0.81},
+              {Kernel::GatedDeltaInputsGrad, 0.64},
+              {Kernel::GatedRmsNorm, 0.92},
+              {Kernel::GatedRmsNormGrad, 0.83},
+              {Kernel::QkNormRope, 0.82},
+              {Kernel::QkNormRopeGrad, 0.67},
+              {Kernel::Embedding, 0.76},
               {Kernel::EmbeddingGrad, 0.99},
-              {Kernel::GatherRows, 0.75},
-              {Kernel::ScatterRows, 0.79}});
+              {Kernel::GatherRows, 0.87},
+              {Kernel::ScatterRows, 0.84},
+              {Kernel::Pointwise, 0.98}});
   return rates;
 }
 
