@@ -296,6 +296,8 @@ LogicalResult GemmOp::verify() {
   Type sum = getC().getType().getElementType();
   if (sum != element && !sum.isF32())
     return emitOpError() << "expected c in " << element << " or f32, got " << sum;
+  if (getAccumulate() && !sum.isF32())
+    return emitOpError() << "expected to add to f32, got " << sum;
   auto shape = [](MemRefType type, bool transposed) {
     ArrayRef<int64_t> dims = type.getShape();
     return transposed ? std::pair(dims[1], dims[0]) : std::pair(dims[0], dims[1]);

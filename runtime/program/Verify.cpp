@@ -518,6 +518,9 @@ private:
       return invalid("expected [m, k] x [k, n] to [m, n] after the transpositions, " + describe());
     if (a.dtype != b.dtype || !isTrainedType(a.dtype) || !isTrainedType(c.dtype))
       return invalid("expected f32 or bf16, the same for both factors, " + describe());
+    if (c.dtype != DType::F32 && (c.dtype != a.dtype || gemm.accumulate))
+      return invalid(gemm.accumulate ? "expected to add to f32, " + describe()
+                                     : "expected c in f32 or the type of its factors, " + describe());
     return verifyAccesses(std::array{Access{gemm.a, ArgEffect::Read, "a"}, Access{gemm.b, ArgEffect::Read, "b"},
                                      Access{gemm.c, gemm.accumulate ? ArgEffect::InOut : ArgEffect::Write, "c"}});
   }

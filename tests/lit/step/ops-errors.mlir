@@ -389,6 +389,13 @@ step.entry @e apply io 0 transient 1024 {
 }
 // -----
 step.entry @e apply io 0 transient 1024 {
+  %0 = step.transient 0 : memref<4x4xbf16>
+  %1 = step.transient 256 : memref<4x4xbf16>
+  // expected-error@below {{expected to add to f32, got 'bf16'}}
+  step.gemm inout %1, read %0, read %0 : memref<4x4xbf16>, memref<4x4xbf16>, memref<4x4xbf16>
+}
+// -----
+step.entry @e apply io 0 transient 1024 {
   %0 = step.transient 0 : memref<4x8xf32>
   // expected-error@below {{expected as many rows of b as columns of a (transposed as said), got [4, 8] x [4, 8]}}
   step.gemm write %0, read %0, read %0 : memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>

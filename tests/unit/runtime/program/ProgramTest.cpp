@@ -327,6 +327,8 @@ TEST(Program, InstructionsAreChecked) {
          slice(t, static_cast<size_t>(gemm(t, 2).a)).dtype = fb::DType_BF16, setSlice(t, 1, 2, 0),
                                               step(t).instructions.erase(step(t).instructions.begin() + 1);
        }},
+      {"expected c in f32 or the type of its factors, got f32[16, 8] x f32[24, 8]' to bf16[16, 24]",
+       [](TinyProgram &t) { slice(t, static_cast<size_t>(gemm(t, 2).c)).dtype = fb::DType_BF16; }},
       {"'y' is written and overlaps 'x'", [](TinyProgram &t) { setSlice(t, 1, 2, launch(t, 1).args[0].slice()); }},
       {"'dgate' is written and overlaps 'dup'", [](TinyProgram &t) { sliceOf(t, 13, 4).offset -= 4; }},
       {"'c' is written and overlaps 'a'",
@@ -421,6 +423,25 @@ TEST(Program, RolesAreChecked) {
       {"no entry applies them", [](TinyProgram &t) { t.builder.program.entries.pop_back(); }},
       {"at least one entry", [](TinyProgram &t) { t.builder.program.entries.clear(); }},
   });
+}
+
+/// A product of bf16 matrices is bf16 or f32; what it is added to is f32.
+TEST(Program, ProductsAreAddedToF32) {
+  auto message = [](DType type, bool accumulate) {
+    test::ProgramBuilder builder{10};
+    test::EntryBuilder e = builder.entry(EntryKind::Eval, {4, 1, 4, 4});
+    for (ArgumentRole role : {ArgumentRole::Ids, ArgumentRole::Labels, ArgumentRole::Segments})
+      e.argument(role);
+    e.result(ResultRole::Loss);
+    e.gemm(e.transient(DType::BF16, {4, 8}), e.transient(DType::BF16, {8, 2}), e.transient(type, {4, 2}),
+           /*transposeA=*/false, /*transposeB=*/false, accumulate);
+    return builder.build().status().message();
+  };
+  EXPECT_EQ(message(DType::F32, false), "");
+  EXPECT_EQ(message(DType::F32, true), "");
+  EXPECT_EQ(message(DType::BF16, false), "");
+  EXPECT_THAT(message(DType::BF16, true),
+              testing::HasSubstr("expected to add to f32, got bf16[4, 8] x bf16[8, 2] to bf16[4, 2]"));
 }
 
 TEST(Program, ABucketIsThereOnce) {
