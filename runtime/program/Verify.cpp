@@ -494,6 +494,10 @@ private:
       if (launch.slices[i] >= 0)
         QRT_RETURN_IF_ERROR(verifyIndices(launch, i, info.arg(i)));
     QRT_RETURN_IF_ERROR(verifyVocabulary(launch));
+    // The update divides by 1 - beta^step, of a step that is 1 or more.
+    if (launch.kernel == Kernel::AdamW && !countsStep_)
+      return invalid("expected an optimizer_step before it in the entry");
+    countsStep_ = countsStep_ || launch.kernel == Kernel::OptimizerStep;
     if (launch.workspace >= 0) {
       const Slice &workspace = slice(launch.workspace);
       if (workspace.space != Space::Transient || workspace.shape.dtype != DType::F32 || workspace.shape.rank != 1 ||
@@ -567,6 +571,8 @@ private:
   std::vector<Access> accesses_;
   /// Slices of Transient that hold labels after the instructions so far.
   std::vector<int32_t> labels_;
+  /// Whether an instruction so far has counted the step.
+  bool countsStep_ = false;
 };
 
 } // namespace

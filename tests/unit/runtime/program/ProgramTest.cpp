@@ -335,6 +335,14 @@ TEST(Program, InstructionsAreChecked) {
        [](TinyProgram &t) {
          slice(t, static_cast<size_t>(gemm(t, 2).c)).offset = slice(t, static_cast<size_t>(gemm(t, 2).a)).offset;
        }},
+      {"expected an optimizer_step before it in the entry",
+       [](TinyProgram &t) {
+         std::erase_if(step(t).instructions,
+                       [kernel = t.builder.kernel(Kernel::OptimizerStep)](const auto &instruction) {
+                         const fb::LaunchT *launch = instruction->work.AsLaunch();
+                         return launch && launch->kernel == kernel;
+                       });
+       }},
       {"expected two tensors of one type", [](TinyProgram &t) { step(t).instructions[20]->work.AsCopy()->source = 3; }},
       {"writes slice 0 of io, which is no result",
        [](TinyProgram &t) { step(t).instructions[20]->work.Set(fb::FillT{{}, 0}); }},
