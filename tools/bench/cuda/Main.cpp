@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// bench-cuda [PART OF A LABEL]: a line a benchmark.
+// bench-cuda [PART]: a line for each benchmark whose label contains PART. Exit codes: 0 done, 1 no GPU, 2 no such
+// label.
 #include "runtime/backends/cuda/Graph.h"
 #include "runtime/backends/cuda/MeasureRates.h"
 #include "runtime/backends/cuda/RandomFill.h"
@@ -201,7 +202,6 @@ double measureCopy(Gpu &gpu) {
 } // namespace
 
 int main(int argc, char **argv) {
-  std::string_view part = argc > 1 ? argv[1] : "";
   std::vector<Benchmark> benchmarks;
   attentionBenchmarks(benchmarks);
   gatedDeltaInputsBenchmarks(benchmarks);
@@ -212,11 +212,20 @@ int main(int argc, char **argv) {
   rowCopiesBenchmarks(benchmarks);
   swigluBenchmarks(benchmarks);
 
+  std::string_view part = argc == 2 ? argv[1] : "";
+  auto chosen = [&](const Benchmark &benchmark) { return benchmark.label.find(part) != std::string::npos; };
+  if (argc > 2 || std::none_of(benchmarks.begin(), benchmarks.end(), chosen)) {
+    std::fprintf(stderr, "usage: bench-cuda [PART], a part of one of these labels:\n");
+    for (const Benchmark &benchmark : benchmarks)
+      std::fprintf(stderr, "  %s\n", benchmark.label.c_str());
+    return 2;
+  }
+
   Gpu &gpu = cuda::test::gpu();
   double copyRate = measureCopy(gpu);
   std::printf("%s, copy %.2f TB/s\n", gpu.name().c_str(), copyRate);
   for (const Benchmark &benchmark : benchmarks)
-    if (benchmark.label.find(part) != std::string::npos)
+    if (chosen(benchmark))
       run(gpu, benchmark, copyRate);
   return 0;
 }
