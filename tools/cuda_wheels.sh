@@ -44,7 +44,7 @@ complete=1
 for part in "${parts[@]}"; do
   case "$part" in
     cuda) toolkit_has libnvrtc.so.13 || complete=0 ;;
-    gpu) toolkit_has libcublasLt.so.13 || complete=0 ;;
+    gpu) { toolkit_has libcublasLt.so.13 && toolkit_has libcupti.so.13; } || complete=0 ;;
   esac
 done
 # A part that is there has left its requirements beside it, as the last thing: what was interrupted starts over.
