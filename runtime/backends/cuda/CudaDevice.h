@@ -22,9 +22,9 @@ struct CudaDeviceOptions {
   /// Fills everything reserved with 0xFF (NaN, -1), and before every run the transient space and the results again.
   bool poison = false;
   /// Where the choices of algorithms are kept; empty: nowhere.
-  std::string cacheFolder;
+  std::string cacheFolder = {};
   /// A file of choices (ProductChoices.h) that products must have; empty: none.
-  std::string products;
+  std::string products = {};
 };
 
 /// Unsupported, naming what is missing or too old, where there is no such GPU, driver or library, and naming both sides
