@@ -58,7 +58,8 @@ function(qcc_find_cuda_toolkit)
     message(FATAL_ERROR "QCC_CUDA_TOOLKIT: expected the folder of CUDA toolkit 13, or OFF: ${problems}")
   endif()
   message(STATUS "CUDA backend: left out, what is built here runs on no GPU: ${problems}. "
-                 "`tools/setup.sh --cuda` installs what is missing in .cuda/; QCC_CUDA_TOOLKIT names a toolkit elsewhere")
+                 "`tools/setup.sh --cuda` installs what is missing in .cuda/; QCC_CUDA_TOOLKIT names a toolkit elsewhere; "
+                 "then configure again")
 endfunction()
 
 qcc_find_cuda_toolkit()

@@ -59,7 +59,8 @@ stage() { # stage NAME command...: runs it and notes its time
 }
 
 build() {
-  cmake --preset release -DQCC_BUILD_TESTS=OFF -B build-demo >/dev/null
+  # Of what configuring says, only for which devices the programs will be.
+  cmake --preset release -DQCC_BUILD_TESTS=OFF -B build-demo | { grep '^-- CUDA backend' || true; }
   cmake --build build-demo --target qcc qrun
 }
 evaluate_export() {

@@ -76,7 +76,8 @@ class WithoutCuda(support.TestCase):
                                   ["calibrate", "--out", self.work / "machine.json"]):
             with self.subTest(command=command):
                 self.assert_fails(1, r"model\.qprog is compiled for sm_90a, but this qrun was built without the CUDA "
-                                     r"backend: there was no CUDA toolkit 13, nor what `tools/setup\.sh --cuda` installs of it",
+                                     r"backend: with CUDA toolkit 13, or what `tools/setup\.sh --cuda` installs of it, configure "
+                                     r"and build it again\n",
                                   self.qrun, command, "--program", program, "--data", self.packed, "--weights",
                                   support.GOLDEN / CASE, *options)
         self.assertFalse((self.work / "machine.json").exists())

@@ -60,11 +60,10 @@ static StatusOr<std::unique_ptr<Device>> openGpu(const Program &program, const D
                                  .cacheFolder = cacheFolder(),
                                  .products = arguments.products});
 #else
-  return error(
-      StatusCode::Unsupported,
-      "{} is compiled for {}, but this qrun was built without the CUDA backend: there was no CUDA toolkit 13, nor "
-      "what `tools/setup.sh --cuda` installs of it",
-      program.source(), program.target());
+  return error(StatusCode::Unsupported,
+               "{} is compiled for {}, but this qrun was built without the CUDA backend: with CUDA toolkit 13, or what "
+               "`tools/setup.sh --cuda` installs of it, configure and build it again",
+               program.source(), program.target());
 #endif
 }
 
