@@ -108,8 +108,8 @@ static void runAdamW(const Call &call) {
   float norm = *call.args[1].as<const float>();
   if (!std::isfinite(norm))
     return;
+  // At least 1 after optimizer_step, if that had the same norm; a program in which it had not gets infinities.
   int64_t step = call.args[2].as<const int64_t>()[0];
-  assert(step >= 1 && "optimizer_step comes first");
   const Hyperparameters &hyper = *call.args[3].as<const Hyperparameters>();
   uint64_t seed = static_cast<uint64_t>(*call.args[4].as<const int64_t>());
   Coefficients coefficients = coefficientsOf(hyper, norm, step, call.params[0].i != 0);
