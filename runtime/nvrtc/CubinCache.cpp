@@ -9,7 +9,7 @@
 namespace qrt {
 namespace {
 
-/// An entry: the digest of what follows; NVRTC's version, symbol, log, image, each after its length.
+/// An entry: the digest of its key and of what follows; NVRTC's version, symbol, log, image, each after its length.
 constexpr size_t kDigestChars = 64;
 constexpr int64_t kMaxEntryBytes = int64_t{1} << 28;
 
@@ -19,22 +19,22 @@ void appendBytes(std::string &to, std::span<const uint8_t> bytes) {
   to.append(reinterpret_cast<const char *>(bytes.data()), bytes.size());
 }
 
-StatusOr<std::string> encode(const Cubin &cubin, const std::string &version) {
+StatusOr<std::string> encode(const Cubin &cubin, const std::string &version, const std::string &key) {
   std::string body;
   appendBytes(body, asBytes(version));
   appendBytes(body, asBytes(cubin.symbol));
   appendBytes(body, asBytes(cubin.log));
   appendBytes(body, cubin.image);
-  QRT_ASSIGN_OR_RETURN(std::string digest, sha256(asBytes(body)));
+  QRT_ASSIGN_OR_RETURN(std::string digest, sha256(asBytes(key + body)));
   return digest + body;
 }
 
-/// Whether `entry` is whole.
-bool decode(std::string_view entry, Cubin &cubin, std::string &version) {
+/// Whether `entry` is whole and that of the key.
+bool decode(std::string_view entry, const std::string &key, Cubin &cubin, std::string &version) {
   if (entry.size() < kDigestChars)
     return false;
   std::string_view body = entry.substr(kDigestChars);
-  StatusOr<std::string> digest = sha256(asBytes(body));
+  StatusOr<std::string> digest = sha256(asBytes(key + std::string(body)));
   if (!digest.ok() || *digest != entry.substr(0, kDigestChars))
     return false;
   auto take = [&](std::string_view &part) {
@@ -96,15 +96,15 @@ StatusOr<std::string> keyOf(std::span<const SourceFile> files, const std::string
 StatusOr<Cubin> CubinCache::compile(std::span<const SourceFile> files, const std::string &main,
                                     const std::string &expression, std::string_view architecture) {
   StatusOr<const Nvrtc *> nvrtc = Nvrtc::open();
-  std::string path;
+  std::string path, key;
   if (!folder_.empty()) {
-    QRT_ASSIGN_OR_RETURN(std::string key, keyOf(files, main, expression, architecture));
+    QRT_ASSIGN_OR_RETURN(key, keyOf(files, main, expression, architecture));
     path = joinPath(folder_, key + ".cubin");
     Cubin cubin;
     std::string version;
     if (StatusOr<std::string> entry =
             pathExists(path) ? readFile(path, kMaxEntryBytes) : error(StatusCode::Io, "{}: not there", path);
-        entry.ok() && decode(*entry, cubin, version) && (!nvrtc.ok() || (*nvrtc)->version() == version)) {
+        entry.ok() && decode(*entry, key, cubin, version) && (!nvrtc.ok() || (*nvrtc)->version() == version)) {
       ++found_;
       return cubin;
     }
@@ -113,7 +113,7 @@ StatusOr<Cubin> CubinCache::compile(std::span<const SourceFile> files, const std
   QRT_ASSIGN_OR_RETURN(Cubin cubin, (*nvrtc)->compile(files, main, expression, architecture));
   ++compiled_;
   if (!path.empty()) {
-    QRT_ASSIGN_OR_RETURN(std::string entry, encode(cubin, (*nvrtc)->version()));
+    QRT_ASSIGN_OR_RETURN(std::string entry, encode(cubin, (*nvrtc)->version(), key));
     // The cache only saves time: a folder that is full or read-only must not fail a build.
     if (createDirectories(folder_).ok())
       (void)writeFileAtomically(path, entry).ok();

@@ -65,4 +65,19 @@ TEST_F(CubinCacheTest, ADamagedFileIsCompiledAgain) {
   EXPECT_EQ(cache.compiled(), 2);
 }
 
+TEST_F(CubinCacheTest, AFileOfOtherSourcesIsCompiledAgain) {
+  CubinCache cache(folder.path());
+  compile(cache);
+  auto only = [&] { return std::filesystem::directory_iterator(folder.path())->path(); };
+  std::filesystem::path first = only();
+  test::TempDirectory elsewhere;
+  std::string kept = elsewhere / "kept.cubin";
+  std::filesystem::rename(first, kept);
+  b = "inline float one() { return 2; }\n";
+  Cubin other = compile(cache);
+  std::filesystem::rename(kept, only());
+  EXPECT_EQ(compile(cache).image, other.image);
+  EXPECT_EQ(cache.compiled(), 3);
+}
+
 } // namespace
