@@ -132,6 +132,19 @@ Status createEmptyDirectory(const std::string &path) {
   return Status();
 }
 
+StatusOr<EmptyDirectory> EmptyDirectory::create(const std::string &path) {
+  EmptyDirectory directory;
+  for (std::string missing = path; !pathExists(missing) && missing != parentOf(missing); missing = parentOf(missing))
+    directory.made_.push_back(missing);
+  QRT_RETURN_IF_ERROR(createEmptyDirectory(path));
+  return directory;
+}
+
+EmptyDirectory::~EmptyDirectory() {
+  for (const std::string &path : made_)
+    (void)::rmdir(path.c_str()); // fails where it holds something
+}
+
 Status removeFlatDirectory(const std::string &path) {
   if (!pathExists(path))
     return Status();

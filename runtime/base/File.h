@@ -47,6 +47,23 @@ Status createDirectories(const std::string &path);
 /// Creates `path` if it is missing; InvalidUsage if it exists and holds anything, or is no directory.
 Status createEmptyDirectory(const std::string &path);
 
+/// A directory that was empty at first. Where it did not exist it is created, with its parents; what of that is empty
+/// when the object goes is removed again.
+class EmptyDirectory {
+public:
+  /// Fails as createEmptyDirectory does.
+  static StatusOr<EmptyDirectory> create(const std::string &path);
+
+  EmptyDirectory(EmptyDirectory &&) = default;
+  EmptyDirectory &operator=(EmptyDirectory &&) = delete;
+  ~EmptyDirectory();
+
+private:
+  EmptyDirectory() = default;
+
+  std::vector<std::string> made_; // each within the next
+};
+
 /// Removes a directory and the files in it; one that is missing is fine. Refuses (Io) one that holds a directory.
 Status removeFlatDirectory(const std::string &path);
 

@@ -75,6 +75,14 @@ class Errors(support.TestCase):
                           *self.train(program, packed))
         self.assertEqual((self.work / "run" / "precious").read_text(), "mine")
 
+    def test_a_run_that_cannot_begin_leaves_nothing(self):
+        program, packed = self.build(CASE, "64"), self.packed([64], 64)
+        arguments = self.train(program, packed)
+        arguments[arguments.index("--out") + 1] = self.work / "runs" / "first"
+        arguments[arguments.index("--weights") + 1] = self.work / "nowhere"
+        self.assert_fails(1, "nowhere.*No such file", *arguments)
+        self.assertFalse((self.work / "runs").exists())
+
     def test_weights_of_another_model(self):
         program, packed = self.build(CASE, "64"), self.packed([64], 64)
         arguments = self.train(program, packed)

@@ -85,7 +85,8 @@ Status runTraining(Options options, Specializer *compiler, const std::string &co
       return error(StatusCode::InvalidData, "--tokenizer: {}: none of the files of a tokenizer is there",
                    options.tokenizer);
   }
-  QRT_RETURN_IF_ERROR(createEmptyDirectory(options.out));
+  // Long before it is written to: a place that cannot be must be known. A run that fails before leaves nothing.
+  QRT_ASSIGN_OR_RETURN(EmptyDirectory out, EmptyDirectory::create(options.out));
   QRT_ASSIGN_OR_RETURN(TokenData data, openPacked("--data", options.session.data));
   std::optional<TokenData> evalData;
   if (!options.evalData.empty()) {
@@ -152,7 +153,9 @@ void addTrainCommand(CLI::App &app, Command &command, Specializer *compiler) {
   CLI::Option *steps = addNumber(*train, "--steps", t.steps, "Steps of the run");
   addNumber(*train, "--epochs", t.epochs, "Times through the data (one, without --steps)")->excludes(steps);
   addNumber(*train, "--lr", options->learningRate, "Peak learning rate (1e-5 with --weights, 1e-3 with --scratch)");
-  train->add_option("--schedule", options->schedule, "constant, linear or cosine")->capture_default_str();
+  train->add_option("--schedule", options->schedule, "constant, linear or cosine")
+      ->capture_default_str()
+      ->type_name("NAME");
   addNumber(*train, "--warmup", options->warmup, "Steps of linear warm-up (a tenth of the run, at most 100)");
   addNumber(*train, "--beta1", t.beta1, "AdamW: how much of its mean of gradients a step keeps");
   addNumber(*train, "--beta2", t.beta2, "AdamW: how much of its mean of squared gradients a step keeps");

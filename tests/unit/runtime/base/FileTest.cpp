@@ -96,6 +96,31 @@ TEST(File, PlainNames) {
     EXPECT_FALSE(isPlainFileName(bad)) << bad;
 }
 
+TEST(File, AnEmptyDirectoryThatWasMadeGoesAgain) {
+  TempDirectory directory;
+  ASSERT_OK(createDirectories(directory / "old/empty"));
+  {
+    ASSERT_OK(EmptyDirectory::create(directory / "old/empty").status());
+    StatusOr<EmptyDirectory> made = EmptyDirectory::create(directory / "old/a/b/");
+    ASSERT_OK(made.status());
+    EmptyDirectory moved = *std::move(made);
+    EXPECT_TRUE(isDirectory(directory / "old/a/b"));
+  }
+  EXPECT_TRUE(isDirectory(directory / "old/empty"));
+  EXPECT_FALSE(pathExists(directory / "old/a"));
+  {
+    StatusOr<EmptyDirectory> made = EmptyDirectory::create(directory / "old/a/b");
+    ASSERT_OK(made.status());
+    ASSERT_OK(writeFileAtomically(directory / "old/a/file", "x"));
+  }
+  EXPECT_EQ(*listDirectory(directory / "old/a"), std::vector<std::string>{"file"});
+  EXPECT_ERROR(EmptyDirectory::create(directory / "old/a").status(), StatusCode::InvalidUsage, "it holds 'file'");
+  EXPECT_ERROR(EmptyDirectory::create(directory / "old/a/file/b").status(), StatusCode::Io, "cannot create");
+  std::string tooLong(300, 'x');
+  EXPECT_ERROR(EmptyDirectory::create((directory / "new/") + tooLong).status(), StatusCode::Io, "cannot create");
+  EXPECT_FALSE(pathExists(directory / "new"));
+}
+
 TEST(File, Directories) {
   TempDirectory directory;
   ASSERT_OK(createDirectories(directory / "a/b/c"));
