@@ -29,6 +29,18 @@ DeviceOverhead deviceOverhead(std::string_view target, int64_t code) {
   return {kGemmWorkspaceBytes, code, kContextBytes};
 }
 
+std::string lessMemory(const Program &program, int64_t available) {
+  std::vector<std::string> options;
+  if (stateMemory(program).masters > 0)
+    options.push_back("--states bf16");
+  // Else no bucket is small enough.
+  if (program.stateBytes() + deviceOverhead(program.target(), program.deviceCodeBytes()).total() < available) {
+    options.push_back("a smaller bucket");
+    options.push_back(fmt::format("--memory {} and no other --remat", available));
+  }
+  return options.empty() ? "" : fmt::format("; `qcc build` makes it less with {}", fmt::join(options, ", or "));
+}
+
 std::string memoryLine(std::string_view what, int64_t bytes) {
   return fmt::format("  {:<44}{:>20}{:>12.3f}", what, groupDigits(bytes), static_cast<double>(bytes) / 0x1p30);
 }

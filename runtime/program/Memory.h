@@ -40,6 +40,11 @@ DeviceOverhead deviceOverhead(std::string_view target, int64_t code);
 /// in bytes also whether they fit, or how much is missing. Ends with a line feed.
 std::string memoryReport(const Program &program, std::optional<int64_t> budget = std::nullopt);
 
+/// What would have a run of `program` take less than it does, where that is more than `available` bytes: options of
+/// `qcc build`, to be appended to what it takes ("; `qcc build` makes it less with --states bf16"); empty where there
+/// is none.
+std::string lessMemory(const Program &program, int64_t available);
+
 /// A line of such a table: what it is, exact bytes, GiB.
 std::string memoryLine(std::string_view what, int64_t bytes);
 

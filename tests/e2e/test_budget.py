@@ -114,8 +114,9 @@ class Budget(support.TestCase):
                           *train, self.module, "--memory", least - 1)
         # With another policy, or built already, it is a limit alone.
         for refused in ([self.module, "--remat", "none"], [program]):
-            self.assert_fails(1, rf"needs {most:,} bytes .* more than the {most - 1:,} bytes .* of the limit", *train, *refused,
-                              "--memory", most - 1)
+            self.assert_fails(1, rf"needs {most:,} bytes .* more than the {most - 1:,} bytes .* of the limit; `qcc build` makes "
+                                 rf"it less with a smaller bucket, or --memory {most - 1} and no other --remat\n", *train,
+                              *refused, "--memory", most - 1)
         self.assert_fails(1, "--remat=budget: expected a budget, --memory", *train, self.module, "--remat", "budget")
 
     def test_a_bucket_that_is_compiled_later_keeps_to_the_budget_too(self):
@@ -155,8 +156,10 @@ class Budget(support.TestCase):
         # With another policy it is a limit alone.
         self.assert_fails(2, "--memory: only a program has a memory plan, got --compile-to planned", *self.command,
                           "--memory", "1GB", "--remat", "none", "--compile-to", "planned")
-        self.assert_fails(1, r"(?s)short by .*one micro-batch a step needs .*nothing is written", *self.command, "-o", output,
-                          "--memory", self.least(), "--remat", "none")
+        least = self.least()
+        self.assert_fails(1, r"(?s)short by .*one micro-batch a step needs .*nothing is written; `qcc build` makes it less "
+                             rf"with a smaller bucket, or --memory {least} and no other --remat\n", *self.command, "-o",
+                          output, "--memory", least, "--remat", "none")
         self.assertFalse(output.exists())
 
 

@@ -29,21 +29,14 @@ std::string memoryPlan(const qrt::Program &program, llvm::ArrayRef<TransientPeak
 }
 
 qrt::Status checkBudget(const qrt::Program &program, int64_t budget) {
-  int64_t overhead = qrt::deviceOverhead(program.target(), program.deviceCodeBytes()).total();
-  int64_t needed = qrt::totalBytes(program.spaceBytes(/*accumulate=*/false)) + overhead;
+  int64_t needed = qrt::totalBytes(program.spaceBytes(/*accumulate=*/false)) +
+                   qrt::deviceOverhead(program.target(), program.deviceCodeBytes()).total();
   if (needed <= budget)
     return qrt::Status();
-  std::vector<std::string> less;
-  if (qrt::stateMemory(program).masters > 0)
-    less.push_back("--states bf16");
-  if (program.stateBytes() + overhead < budget) {
-    less.push_back("a smaller bucket");
-    less.push_back("--remat budget, the default with --memory");
-  }
   return qrt::error(qrt::StatusCode::ResourceExhausted,
-                    "--memory: a run of one micro-batch a step needs {}, {} more than {}: nothing is written{}{}",
+                    "--memory: a run of one micro-batch a step needs {}, {} more than {}: nothing is written{}",
                     qrt::printBytes(needed), qrt::printBytes(needed - budget), qrt::printBytes(budget),
-                    less.empty() ? "" : "; less is needed with ", fmt::join(less, ", or with "));
+                    qrt::lessMemory(program, budget));
 }
 
 } // namespace qcc

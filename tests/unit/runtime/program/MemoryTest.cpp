@@ -89,6 +89,24 @@ TEST(Memory, ReportsTheOverheadOfAGpu) {
   EXPECT_EQ(deviceOverhead("cpu", 7).total(), 0);
 }
 
+// Only what would help: no masters, none to do without; no room for the state, no bucket.
+TEST(Memory, AdvisesWhatMakesItLess) {
+  StatusOr<Program> narrow = TinyProgram({.dtype = DType::BF16}).build(), wide = TinyProgram().build();
+  ASSERT_OK(narrow);
+  ASSERT_OK(wide);
+  int64_t some = narrow->stateBytes() + 1;
+  EXPECT_EQ(lessMemory(*narrow, some),
+            fmt::format("; `qcc build` makes it less with --states bf16, or a smaller bucket, "
+                        "or --memory {} and no other --remat",
+                        some));
+  EXPECT_EQ(lessMemory(*narrow, narrow->stateBytes()), "; `qcc build` makes it less with --states bf16");
+  some = wide->stateBytes() + 1;
+  EXPECT_EQ(
+      lessMemory(*wide, some),
+      fmt::format("; `qcc build` makes it less with a smaller bucket, or --memory {} and no other --remat", some));
+  EXPECT_EQ(lessMemory(*wide, wide->stateBytes()), "");
+}
+
 TEST(Memory, ProgramsThatCannotAccumulateSayNothingOfIt) {
   StatusOr<Program> program = TinyProgram({.accumulate = false}).build();
   ASSERT_OK(program);
