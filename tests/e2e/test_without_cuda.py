@@ -3,6 +3,7 @@
 
 $QCC_CMAKE is cmake, $QCC_WITHOUT_CUDA_BIN the folder with a qrun built without CUDA (the test build-without-cuda).
 """
+import ctypes
 import os
 import pathlib
 import subprocess
@@ -81,6 +82,19 @@ class WithoutCuda(support.TestCase):
                                   self.qrun, command, "--program", program, "--data", self.packed, "--weights",
                                   support.GOLDEN / CASE, *options)
         self.assertFalse((self.work / "machine.json").exists())
+
+    def test_no_driver(self):
+        """A qrun with the backend, on a machine without a GPU."""
+        try:
+            ctypes.CDLL("libcuda.so.1")
+        except OSError:
+            pass
+        else:
+            self.skipTest("there is a driver")
+        self.assert_fails(1, r"error: \S+model\.qprog is compiled for sm_90a: the NVIDIA driver \(release 580 or later\) "
+                             r"cannot be opened: libcuda", "qrun", "eval", "--program",
+                          self.build(CASE, "64", "--target", "sm_90a"), "--data", self.packed, "--weights",
+                          support.GOLDEN / CASE)
 
     def test_options_of_the_cpu(self):
         """With a program for a GPU they are refused."""

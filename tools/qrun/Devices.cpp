@@ -54,11 +54,15 @@ static StatusOr<std::unique_ptr<Device>> openGpu(const Program &program, const D
     return error(StatusCode::InvalidUsage, "--gpu: expected 0 or more, got {}", ordinal);
   if (!arguments.products.empty())
     QRT_RETURN_IF_ERROR(checkReadable(arguments.products).withContext("--products"));
-  return cuda::createCudaDevice({.ordinal = ordinal,
-                                 .launch = mode,
-                                 .poison = arguments.poison,
-                                 .cacheFolder = cacheFolder(),
-                                 .products = arguments.products});
+  StatusOr<std::unique_ptr<Device>> device = cuda::createCudaDevice({.ordinal = ordinal,
+                                                                     .launch = mode,
+                                                                     .poison = arguments.poison,
+                                                                     .cacheFolder = cacheFolder(),
+                                                                     .products = arguments.products});
+  if (!device.ok())
+    return Status(device.status())
+        .withContext(fmt::format("{} is compiled for {}", program.source(), program.target()));
+  return device;
 #else
   return error(StatusCode::Unsupported,
                "{} is compiled for {}, but this qrun was built without the CUDA backend: with CUDA toolkit 13, or what "

@@ -10,7 +10,9 @@ namespace qrt::cuda {
 static std::string printVersion(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 Status Driver::load() {
-  QRT_ASSIGN_OR_RETURN(DynamicLibrary library, DynamicLibrary::open("the NVIDIA driver", {"libcuda.so.1"}));
+  QRT_ASSIGN_OR_RETURN(
+      DynamicLibrary library,
+      DynamicLibrary::open(fmt::format("the NVIDIA driver (release {} or later)", kRelease), {"libcuda.so.1"}));
   // First what every driver has, to name its version where the rest is missing.
   QRT_ASSIGN_OR_RETURN(void *getVersion, library.symbol("cuDriverGetVersion"));
   int version = 0;
@@ -19,8 +21,8 @@ Status Driver::load() {
                  static_cast<int>(result));
   if (version < kVersion)
     return error(StatusCode::Unsupported,
-                 "the NVIDIA driver is for CUDA {}, but this program needs one for CUDA {} or later",
-                 printVersion(version), printVersion(kVersion));
+                 "the NVIDIA driver is for CUDA {}, but this program needs one for CUDA {} or later, release {}",
+                 printVersion(version), printVersion(kVersion), kRelease);
 #define QRT_CUDA(name)                                                                                                 \
   {                                                                                                                    \
     QRT_ASSIGN_OR_RETURN(void *address, library.symbol(QRT_SYMBOL(name)));                                             \

@@ -21,6 +21,9 @@ public:
   /// The oldest driver that will do: the first of the major version of CUDA whose header this was built with. A
   /// function that it should lack all the same is named when it is opened.
   static constexpr int kVersion = CUDA_VERSION / 1000 * 1000;
+  /// As NVIDIA numbers the driver's own releases.
+  static constexpr int kRelease = 580;
+  static_assert(kVersion == 13000, "kRelease is that of CUDA 13.0");
 
   /// Opened and initialized on first use, then shared. Unsupported where there is no driver, one older than kVersion
   /// (naming both versions), or no GPU.
