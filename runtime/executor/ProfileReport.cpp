@@ -23,7 +23,10 @@ std::string line(const ProfileRow &row, size_t width, double run) {
                      amount(row.floor > 0 ? row.milliseconds / row.floor : 0, 2), row.predicted);
 }
 
+/// Nothing for a device that has neither, such as a CPU.
 std::string telemetryLine(const Telemetry &telemetry) {
+  if (!telemetry.megahertz && !telemetry.watts)
+    return "";
   auto text = [](const std::optional<double> &value, std::string_view unit) {
     return value ? fmt::format("{:.0f} {}", *value, unit) : "unknown";
   };

@@ -24,13 +24,19 @@ void addSessionOptions(CLI::App &command, SessionArguments &arguments) {
   command.add_option("--weights", arguments.weights, "A Hugging Face folder with the weights to begin with")
       ->type_name("HF_DIR");
   command.add_flag("--no-compile", arguments.noCompile, "A bucket that the program lacks is an error");
-  command.add_option("--states", arguments.compile.states,
-                     "With a .mlir: optimizer states of bf16 weights, f32 or bf16");
-  command.add_option(
-      "--remat", arguments.compile.remat,
-      "With a .mlir: what the backward pass computes again, none (default), memory-bound, or budget, what "
-      "--memory needs (default with it)");
-  command.add_option("--target", arguments.compile.target, "With a .mlir: what runs it, cpu or sm_90a");
+  command
+      .add_option("--states", arguments.compile.states,
+                  "With a .mlir: optimizer states of bf16 weights, f32 (master and moments; default) or bf16")
+      ->type_name("TYPE");
+  command
+      .add_option("--remat", arguments.compile.remat,
+                  "With a .mlir: what the backward pass computes again, none (default), memory-bound, or budget, what "
+                  "--memory needs (default with it)")
+      ->type_name("POLICY");
+  command
+      .add_option("--target", arguments.compile.target,
+                  "With a .mlir: what runs it, cpu or sm_90a (default: the dump's, else cpu)")
+      ->type_name("NAME");
   command
       .add_option(
           "--memory", arguments.memory,

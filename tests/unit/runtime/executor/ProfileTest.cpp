@@ -117,7 +117,7 @@ TEST(ProfileReport, SaysWhatIsUnknown) {
   ProfileInput input = measured.input();
   std::string table = profileTable(input, makeProfile(input), "NVIDIA B300");
   EXPECT_THAT(table, HasSubstr("MFU unknown: no peak is known of NVIDIA B300 in f32\n"));
-  EXPECT_THAT(table, HasSubstr("clock of its multiprocessors unknown, power unknown\n"));
+  EXPECT_THAT(table, Not(HasSubstr("clock")));
   EXPECT_THAT(table, HasSubstr("a run is 2.500 times that"));
   EXPECT_THAT(table, HasSubstr("predicted 5.760 by the rates of a known machine"));
 
