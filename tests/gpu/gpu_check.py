@@ -109,6 +109,14 @@ class Tree:
             raise Failed(f"no test is called {pattern}")
         return f"{count} of cuda-conformance"
 
+    def first_look(self):
+        """A device that does not open would fail every check: Failed says why in one line."""
+        try:
+            self.conformance("Device.Opens")
+        except Failed as reason:
+            why = re.search(r"(?m)^error: (.*)$", str(reason))
+            raise Failed(why[1] if why else str(reason)) from None
+
     def conformance_tests(self):
         listing = self.run(self.build / "bin" / "cuda-conformance", "--gtest_list_tests", "--gtest_filter=-Faults.*")
         suite, tests = "", []
@@ -347,11 +355,13 @@ def checks(tree):
 
 
 def build_programs(tree):
-    """Everything that has to be compiled."""
+    """Everything that has to be compiled; says what it is at."""
     qcc = tree.build / "bin" / "qcc"
     tree.programs.mkdir(exist_ok=True)
-    tree.run(tree.build / "bin" / "cuda-conformance", environment={"QCC_COMPILE_ONLY": "1"}, timeout=1200)
+    print("device functions of the conformance tests", flush=True)
+    tree.run(tree.build / "bin" / "cuda-conformance", environment={"QCC_COMPILE_ONLY": "1"}, timeout=3600)
     for dtype, bucket in GOLDEN_RUNS:
+        print(f"programs of the golden cases, {dtype}, bucket {bucket}", flush=True)
         tree.run(sys.executable, "-B", GOLDEN / "check_golden.py", "--qcc", qcc, "--build", tree.programs, "--dtype", dtype,
                  "--bucket", bucket, "--target", "sm_90a")
     config = json.loads((GOLDEN / "wide_r3" / "config.json").read_text())
@@ -362,6 +372,7 @@ def build_programs(tree):
                                                   ("heads-f32", HEADS, "f32", "f32", "384,1024"),
                                                   ("heads-bf16", HEADS, "bf16", "bf16", "384,1024"),
                                                   ("vocabulary", narrow, "bf16", "bf16", "8192")]:
+        print(f"program {name}", flush=True)
         path, module = tree.work / f"{name}.json", tree.work / f"{name}.mlir"
         path.write_text(json.dumps({**config, **changes}))
         tree.run(qcc, "import", path, "--dtype", dtype, "-o", module)
@@ -411,6 +422,7 @@ def main():
         if options.list:
             print("\n".join(check.name for check in found))
             return 0
+        tree.first_look()
         print(f"seed {seed}")
         tree.rows()
         tree.rows("short", [[200, 1, 64, 99]])

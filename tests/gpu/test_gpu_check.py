@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What gpu_check.py takes from the words of compute-sanitizer, without a GPU: the tool is a script that says them."""
+"""What gpu_check.py takes from the words of compute-sanitizer and of cuda-conformance, without a GPU: each is a script that
+says them."""
 import os
 import pathlib
 import tempfile
@@ -89,6 +90,27 @@ class Sanitizer(unittest.TestCase):
     def test_a_fault_that_was_not_run(self):
         self.assertRaisesRegex(gpu_check.Failed, "not launched", self.fault, "memcheck",
                                CLEAN + "[  PASSED  ] 0 tests.\n", 0)
+
+
+class FirstLook(unittest.TestCase):
+    def look(self, words, code):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "bin").mkdir()
+            script = folder / "bin" / "cuda-conformance"
+            script.write_text(f"#!/bin/sh\necho '{words}'\nexit {code}\n")
+            script.chmod(0o755)
+            gpu_check.Tree(folder, folder, 1).first_look()
+
+    def test_a_device_that_opens(self):
+        self.look("[  PASSED  ] 1 test.", 0)
+
+    def test_one_line_says_why_it_does_not(self):
+        self.assertRaisesRegex(gpu_check.Failed, "^the NVIDIA driver cannot be opened: libcuda.so.1$", self.look,
+                               "Note: Google Test filter = Device.Opens\nerror: the NVIDIA driver cannot be opened: libcuda.so.1", 1)
+
+    def test_what_says_nothing_is_shown_whole(self):
+        self.assertRaisesRegex(gpu_check.Failed, "exit code 139(.|\n)*Segmentation", self.look, "Segmentation fault", 139)
 
 
 if __name__ == "__main__":
