@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """docs/reading-a-dump.md is true: its commands run as they stand, one after the other, and what it shows as a command's
-output (or as a part of a dump) is there in that order, up to blanks and what it leaves out with `...`."""
+output (or as a part of a dump) is there in that order, up to blanks and what it leaves out with `...`. So is the table of
+docs/performance.md that says what fits on one GPU."""
 import os
+import re
 import subprocess
 import unittest
 
 import support
 
 PAGE = support.ROOT / "docs" / "reading-a-dump.md"
+PERFORMANCE = support.ROOT / "docs" / "performance.md"
 
 
 # What the page shows to fail, by how the commands begin; all others succeed.
@@ -73,6 +76,40 @@ class ReadingADump(support.TestCase):
                 index = max(missing)
                 where = "dump" if is_dump else "output of one command"
                 self.fail(f"{PAGE.name}:{begin + index}: in no {where} behind the lines before it: {lines[index]}")
+
+
+class WhatFits(support.TestCase):
+    """The table of docs/performance.md: bytes as the compiler plans them, and what follows for a GPU."""
+
+    def test_table(self):
+        rows = re.findall(r"(?m)^\| ([\d.]+B) \| (f32|bf16) \| ([\d.]+) \| ([\d.]+) \| (.*) \| (.*) \|$",
+                          PERFORMANCE.read_text())
+        self.assertEqual(len(rows), 10)
+        for size, states, kept, least, on_80, on_141 in rows:
+            with self.subTest(size=size, states=states):
+                model, dump = self.work / f"{size}.mlir", self.work / "dump.mlir"
+                support.run("qcc", "import", "--size", size.lower(), "-o", model)
+                build = ["qcc", "build", model, "--target", "sm_90a", "--states", states, "--buckets", "8192x64x8192x8192",
+                         "-o", dump, "--compile-to"]
+                with self.assertRaises(support.Failed) as caught:
+                    support.run(*build, "remat", "--memory", 1)
+                refusal = caught.exception.output
+
+                def refused(what):
+                    return int(re.search(rf"{what} ([\d,]+) bytes", refusal)[1].replace(",", ""))
+
+                support.run(*build, "planned")
+                entries = re.findall(r"step\.entry @(?:step|eval)\.\S+ .* io (\d+) transient (\d+) {", dump.read_text())
+                self.assertEqual(len(entries), 2)
+                everything = (refused("state") + refused("libraries") + max(int(io) for io, _ in entries) +
+                              max(int(transient) for _, transient in entries))
+                # A tenth of a GB is said; the machine code of a model is less than the 16 MiB that are taken for it.
+                for said, planned in ((kept, everything), (least, refused("at least"))):
+                    self.assertLess(abs(float(said) - planned / 1e9), 0.05 + 0.017)
+                for verdict, memory in ((on_80, 80), (on_141, 141)):
+                    expected = ("yes" if float(kept) <= memory else
+                                f"with `--memory {memory}GB`" if float(least) <= memory else "no")
+                    self.assertEqual(verdict, expected)
 
 
 if __name__ == "__main__":
