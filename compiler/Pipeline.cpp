@@ -35,8 +35,7 @@ qrt::Status parseChoices(const std::string &states, const std::string &remat, co
   QRT_RETURN_IF_ERROR(parseChoice(states, "--states", &qt::symbolizeStateFormat, "f32 or bf16", options.states));
   QRT_RETURN_IF_ERROR(
       parseChoice(remat, "--remat", &qt::symbolizeRematPolicy, "none, memory-bound or budget", options.remat));
-  if (options.remat.value_or(qt::RematPolicy::Budget) == qt::RematPolicy::Budget)
-    options.memory = memory;
+  options.memory = memory;
   return parseChoice(target, "--target", &qt::symbolizeTarget, "cpu or sm_90a", options.target);
 }
 
@@ -45,6 +44,12 @@ static constexpr qt::Target kDefaultTarget = qt::Target::Cpu;
 qt::Target targetOf(ModuleOp module, const PipelineOptions &options) {
   auto recorded = module->getAttrOfType<qt::TargetAttr>(qt::kTargetAttr);
   return recorded ? recorded.getValue() : options.target.value_or(kDefaultTarget);
+}
+
+qt::RematPolicy policyOf(ModuleOp module, const PipelineOptions &options) {
+  if (auto recorded = module->getAttrOfType<qt::RematPolicyAttr>(qt::kRematAttr))
+    return recorded.getValue();
+  return options.remat.value_or(options.memory ? qt::RematPolicy::Budget : qt::RematPolicy::None);
 }
 
 Phase phaseOf(ModuleOp module) {
@@ -63,11 +68,29 @@ static LogicalResult checkChoice(ModuleOp module, StringRef name, StringRef opti
   return success();
 }
 
-/// Records a choice that was asked for, unless the phase that takes it lies behind: a dump of any phase keeps it.
+/// Records a choice that was asked for, unless the module is past the phase that takes it: a dump of any phase keeps
+/// it.
 template <typename AttrTy, typename Enum>
 static void record(ModuleOp module, Phase reached, Phase takenIn, StringRef name, std::optional<Enum> asked) {
   if (asked && reached < takenIn)
     module->setAttr(name, AttrTy::get(module.getContext(), *asked));
+}
+
+/// Records what decides about recomputation, with its budget. An error where it needs a budget and has none.
+static LogicalResult recordPolicy(ModuleOp module, Phase reached, const PipelineOptions &options) {
+  if (reached >= Phase::Remat)
+    return success();
+  if (policyOf(module, options) != qt::RematPolicy::Budget) {
+    record<qt::RematPolicyAttr>(module, reached, Phase::Remat, qt::kRematAttr, options.remat);
+    return success();
+  }
+  if (!module->hasAttr(qt::kMemoryAttr)) {
+    if (!options.memory)
+      return module.emitError() << "--remat=budget: expected a budget, --memory";
+    module->setAttr(qt::kMemoryAttr, IntegerAttr::get(IntegerType::get(module.getContext(), 64), *options.memory));
+  }
+  module->setAttr(qt::kRematAttr, qt::RematPolicyAttr::get(module.getContext(), qt::RematPolicy::Budget));
+  return success();
 }
 
 /// The value of a choice, now that it is taken: what the module records, else the default, which it records then.
@@ -148,14 +171,9 @@ static LogicalResult addPhase(OpPassManager &passes, ModuleOp module, Phase phas
     break;
   case Phase::Remat: {
     RematOptions remat;
-    remat.policy = take<qt::RematPolicyAttr>(module, qt::kRematAttr,
-                                             options.memory ? qt::RematPolicy::Budget : qt::RematPolicy::None);
+    remat.policy = take<qt::RematPolicyAttr>(module, qt::kRematAttr, qt::RematPolicy::None);
     if (remat.policy == qt::RematPolicy::Budget) {
-      auto recorded = module->getAttrOfType<IntegerAttr>(qt::kMemoryAttr);
-      if (!recorded && !options.memory)
-        return module.emitError() << "--remat=budget: expected a budget, --memory";
-      remat.memory = recorded ? recorded.getInt() : *options.memory;
-      module->setAttr(qt::kMemoryAttr, IntegerAttr::get(IntegerType::get(module.getContext(), 64), remat.memory));
+      remat.memory = module->getAttrOfType<IntegerAttr>(qt::kMemoryAttr).getInt(); // see recordPolicy
       // What a kernel needs, and how long it takes, is the target's.
       remat.targetKind = take<qt::TargetAttr>(module, qt::kTargetAttr, kDefaultTarget);
       remat.disableKernel = options.disabledKernel;
@@ -193,7 +211,7 @@ static std::vector<std::string> bucketsOf(ModuleOp module) {
   return {buckets.begin(), buckets.end()};
 }
 
-/// An option that a phase behind the module's has taken already must not be given another value: it would be ignored.
+/// An option that a phase has taken already must not be given another value: it would be ignored.
 static LogicalResult checkRecorded(ModuleOp module, Phase reached, const PipelineOptions &options) {
   if (failed(checkChoice<qt::StateFormatAttr>(module, qt::kStatesAttr, "states", options.states)) ||
       failed(checkChoice<qt::RematPolicyAttr>(module, qt::kRematAttr, "remat", options.remat)) ||
@@ -226,7 +244,8 @@ LogicalResult compileTo(ModuleOp module, Phase until, const PipelineOptions &opt
     return module.emitError() << "the module is in the phase " << qt::stringifyPhase(reached) << " already, behind "
                               << qt::stringifyPhase(until);
   record<qt::StateFormatAttr>(module, reached, Phase::Grad, qt::kStatesAttr, options.states);
-  record<qt::RematPolicyAttr>(module, reached, Phase::Remat, qt::kRematAttr, options.remat);
+  if (failed(recordPolicy(module, reached, options)))
+    return failure();
   record<qt::TargetAttr>(module, reached, Phase::Planned, qt::kTargetAttr, options.target);
   // What comes in may be anything that parses: it has to keep the contract of the phase that it says it is in.
   auto verifier = createVerifier(reached);

@@ -26,7 +26,7 @@ using qt::Phase;
 struct PipelineOptions {
   std::optional<qt::StateFormat> states; // default: f32
   std::optional<qt::RematPolicy> remat;  // default: budget where `memory` is given, else none
-  std::optional<int64_t> memory;         // bytes of the device's memory: of the policy budget alone
+  std::optional<int64_t> memory;         // bytes of the device's memory; with another policy it decides nothing
   std::optional<qt::Target> target;      // default: cpu
   /// Needed unless the module is `bucketed` or later.
   std::vector<qrt::BucketShape> buckets;
@@ -37,8 +37,7 @@ struct PipelineOptions {
   std::string disabledKernel;
 };
 
-/// Sets the choices that a command line spells; empty: not made. `memory` is a budget of bytes: without another `remat`
-/// it is what recomputation has to keep to, with one it decides nothing. InvalidUsage for another spelling.
+/// Sets the choices that a command line spells; empty: not made. InvalidUsage for another spelling.
 qrt::Status parseChoices(const std::string &states, const std::string &remat, const std::string &target,
                          std::optional<int64_t> memory, PipelineOptions &options);
 
@@ -48,9 +47,14 @@ Phase phaseOf(mlir::ModuleOp module);
 /// What the module is compiled for: the target it records, else the one asked for, else cpu.
 qt::Target targetOf(mlir::ModuleOp module, const PipelineOptions &options);
 
-/// Compiles the module up to and including the phase `until`, which must not lie behind it and is at most `planned`
-/// (emitProgram goes further). Choices that were asked for are recorded, those of phases behind `until` too. The module
-/// has to keep the contract of the phase it is in; each further phase ends with its verifier. Failures are diagnosed.
+/// What decides which ops of the module are computed again: the policy it records, else the one asked for, else budget
+/// where there is `memory`, else none.
+qt::RematPolicy policyOf(mlir::ModuleOp module, const PipelineOptions &options);
+
+/// Compiles the module up to and including the phase `until`, which must not be before the module's and is at most
+/// `planned` (emitProgram goes further). Choices that were asked for are recorded, those of later phases too. The
+/// module has to keep the contract of the phase it is in; each further phase ends with its verifier. Failures are
+/// diagnosed.
 mlir::LogicalResult compileTo(mlir::ModuleOp module, Phase until, const PipelineOptions &options);
 
 } // namespace qcc

@@ -214,8 +214,6 @@ class BuildOptions(support.TestCase):
                           "--disable-kernel", "swigglu", "-o", program)
         self.assert_fails(2, "--compile-to: .*got 'fuse'; did you mean fused", "qcc", "build", self.module, "--buckets",
                           "64", "--compile-to", "fuse")
-        self.assert_fails(2, "--memory.*--compile-to fused", "qcc", "build", self.module, "--buckets", "64", "--memory",
-                          "8GiB", "--compile-to", "fused")
         self.assert_fails(2, "--memory: expected an amount like 80GiB", "qcc", "build", self.module, "--buckets", "64",
                           "--memory", "lots", "-o", program)
 

@@ -75,7 +75,7 @@ class Profile(TestCase):
         build = ["qcc", "build", self.work / "model.mlir", "--buckets", "128", "-o", self.work / "again.qprog"]
         self.assertIn("predicted time of the step on cpu\n", run(*build, "--explain", "--machine", machine))
         self.assertIn("predicted time of the step on two cores", run(*build, "--explain"))
-        self.assert_fails(2, "--machine: nothing is predicted without --memory or --explain", *build, "--machine", machine)
+        self.assert_fails(2, "--machine: nothing is predicted without --explain, or --memory and the phase remat", *build, "--machine", machine)
         rates["target"] = "sm_90a"
         machine.write_text(json.dumps(rates))
         self.assert_fails(1, r"machine\.json: rates of sm_90a, but .*model\.qprog is compiled for cpu", "qrun", "profile",

@@ -132,17 +132,6 @@ Status build(const BuildOptions &options) {
     QRT_ASSIGN_OR_RETURN(budget, qrt::parseMemory(options.memory));
   }
   QRT_ASSIGN_OR_RETURN(PipelineOptions pipeline, pipelineOptions(options, budget));
-  // With another policy it is only checked against the plan.
-  if (budget && *until < (pipeline.memory ? Phase::Remat : Phase::Program))
-    return qrt::error(StatusCode::InvalidUsage, "--memory: {}, got --compile-to {}",
-                      pipeline.memory ? "what it has computed again is chosen in the phase remat"
-                                      : "only a program has a memory plan",
-                      options.compileTo);
-  if (!options.machine.empty()) {
-    if (!pipeline.memory && !options.explain)
-      return qrt::error(StatusCode::InvalidUsage, "--machine: nothing is predicted without --memory or --explain");
-    QRT_ASSIGN_OR_RETURN(pipeline.machine, qrt::readMachineRates(options.machine));
-  }
 
   // Standard output may be the result's.
   llvm::raw_ostream &report = isStandardOutput(options.output) ? llvm::errs() : llvm::outs();
@@ -159,6 +148,19 @@ Status build(const BuildOptions &options) {
   if (!module)
     return qrt::error(StatusCode::InvalidData, "{}: not a module of this compiler (see above)", options.input);
   diagnostics.setModule(*module);
+  bool keepsToBudget = policyOf(*module, pipeline) == qt::RematPolicy::Budget;
+  // With another policy a budget is only checked against the plan.
+  if (budget && !keepsToBudget && *until < Phase::Program)
+    return qrt::error(StatusCode::InvalidUsage,
+                      "--memory: with --remat {} it is compared with a program's memory plan, got --compile-to {}",
+                      qt::stringifyRematPolicy(policyOf(*module, pipeline)).str(), options.compileTo);
+  if (!options.machine.empty()) {
+    bool searches = keepsToBudget && phaseOf(*module) < Phase::Remat && *until >= Phase::Remat;
+    if (!searches && !options.explain)
+      return qrt::error(StatusCode::InvalidUsage,
+                        "--machine: nothing is predicted without --explain, or --memory and the phase remat");
+    QRT_ASSIGN_OR_RETURN(pipeline.machine, qrt::readMachineRates(options.machine));
+  }
   if (llvm::StringRef target = qt::stringifyTarget(targetOf(*module, pipeline));
       pipeline.machine && pipeline.machine->target != target)
     return qrt::error(StatusCode::InvalidUsage, "--machine: {} has the rates of {}, but {} is compiled for {}",
