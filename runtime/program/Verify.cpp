@@ -8,6 +8,7 @@
 #include "runtime/program/Overlap.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace qrt {
@@ -191,7 +192,13 @@ namespace {
 class EntryVerifier {
 public:
   EntryVerifier(const Program &program, const Entry &entry)
-      : program_(program), entry_(entry), regions_(regionsOf(program)) {}
+      : program_(program), entry_(entry), regions_(regionsOf(program)) {
+    for (const Instruction &instruction : entry.instructions)
+      if (const Launch *launch = std::get_if<Launch>(&instruction.work))
+        for (size_t i = 0; i < launch->slices.size(); ++i)
+          if (launch->slices[i] >= 0 && readsUpdated(*launch, i))
+            updated_.emplace(launch->slices[i], false);
+  }
 
   Status run() {
     QRT_RETURN_IF_ERROR(verifyRoles());
@@ -201,7 +208,7 @@ public:
       Status status = verifyInstruction(entry_.instructions[i]);
       if (!status.ok())
         return std::move(status).withContext(describeInstruction(program_, entry_, i));
-      trackLabels(entry_.instructions[i]);
+      track(entry_.instructions[i]);
     }
     return verifyDebug();
   }
@@ -433,16 +440,23 @@ private:
                                printShape(shape)));
   }
 
-  /// Follows where labels are after an instruction.
-  void trackLabels(const Instruction &instruction) {
+  static bool readsUpdated(const Launch &launch, size_t arg) {
+    return kernelInfo(launch.kernel).arg(arg).effect == ArgEffect::ReadUpdated;
+  }
+
+  /// Follows where labels and updated values are after an instruction.
+  void track(const Instruction &instruction) {
     int32_t written = -1;
-    auto write = [&](int32_t target) {
+    auto write = [&](int32_t target, ArgEffect effect = ArgEffect::Write) {
       std::erase_if(labels_, [&](int32_t index) { return mayOverlap(slice(index), slice(target)); });
+      for (auto &[index, updated] : updated_)
+        if (mayOverlap(slice(index), slice(target)))
+          updated = effect == ArgEffect::InOut && samePlace(slice(index), slice(target));
     };
     if (const Launch *launch = std::get_if<Launch>(&instruction.work)) {
       for (size_t i = 0; i < launch->slices.size(); ++i)
         if (launch->slices[i] >= 0 && launch->effects[i] != ArgEffect::Read)
-          write(launch->slices[i]);
+          write(launch->slices[i], launch->effects[i]);
       if (launch->workspace >= 0)
         write(launch->workspace);
       if (launch->kernel == Kernel::GatherRows && slice(launch->slices[2]).shape.dtype == DType::I32)
@@ -494,10 +508,11 @@ private:
       if (launch.slices[i] >= 0)
         QRT_RETURN_IF_ERROR(verifyIndices(launch, i, info.arg(i)));
     QRT_RETURN_IF_ERROR(verifyVocabulary(launch));
-    // The update divides by 1 - beta^step, of a step that is 1 or more.
-    if (launch.kernel == Kernel::AdamW && !countsStep_)
-      return invalid("expected an optimizer_step before it in the entry");
-    countsStep_ = countsStep_ || launch.kernel == Kernel::OptimizerStep;
+    // AdamW divides by 1 - beta^step, of a step that has been counted.
+    for (size_t i = 0; i < launch.slices.size(); ++i)
+      if (launch.slices[i] >= 0 && readsUpdated(launch, i) && !updated_.at(launch.slices[i]))
+        return invalid(fmt::format("argument '{}': expected a call before that updates slice {}", info.arg(i).name,
+                                   launch.slices[i]));
     if (launch.workspace >= 0) {
       const Slice &workspace = slice(launch.workspace);
       if (workspace.space != Space::Transient || workspace.shape.dtype != DType::F32 || workspace.shape.rank != 1 ||
@@ -571,8 +586,9 @@ private:
   std::vector<Access> accesses_;
   /// Slices of Transient that hold labels after the instructions so far.
   std::vector<int32_t> labels_;
-  /// Whether an instruction so far has counted the step.
-  bool countsStep_ = false;
+  /// The slices that some call reads as ReadUpdated, and whether they hold the updated value after the instructions so
+  /// far.
+  std::map<int32_t, bool> updated_;
 };
 
 } // namespace

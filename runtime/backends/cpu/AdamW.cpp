@@ -108,7 +108,7 @@ static void runAdamW(const Call &call) {
   float norm = *call.args[1].as<const float>();
   if (!std::isfinite(norm))
     return;
-  // At least 1 after optimizer_step, if that had the same norm; a program in which it had not gets infinities.
+  // 0 only in a program whose optimizer_step saw another norm; its weights become infinite.
   int64_t step = call.args[2].as<const int64_t>()[0];
   const Hyperparameters &hyper = *call.args[3].as<const Hyperparameters>();
   uint64_t seed = static_cast<uint64_t>(*call.args[4].as<const int64_t>());

@@ -297,6 +297,14 @@ TEST(Program, SlicesAreChecked) {
 }
 
 TEST(Program, InstructionsAreChecked) {
+  auto optimizerStep = [](TinyProgram &t) {
+    return std::find_if(step(t).instructions.begin(), step(t).instructions.end(),
+                        [kernel = t.builder.kernel(Kernel::OptimizerStep)](const auto &instruction) {
+                          const fb::LaunchT *launch = instruction->work.AsLaunch();
+                          return launch && launch->kernel == kernel;
+                        });
+  };
+  const std::string notUpdated = "argument 'counters': expected a call before that updates slice ";
   expectFaults({
       {"scope 99 is not one of", [](TinyProgram &t) { step(t).instructions[0]->scope = 99; }},
       {"instruction 0 (NONE, 'embed_tokens'): there is nothing to do",
@@ -335,13 +343,22 @@ TEST(Program, InstructionsAreChecked) {
        [](TinyProgram &t) {
          slice(t, static_cast<size_t>(gemm(t, 2).c)).offset = slice(t, static_cast<size_t>(gemm(t, 2).a)).offset;
        }},
-      {"expected an optimizer_step before it in the entry",
-       [](TinyProgram &t) {
-         std::erase_if(step(t).instructions,
-                       [kernel = t.builder.kernel(Kernel::OptimizerStep)](const auto &instruction) {
-                         const fb::LaunchT *launch = instruction->work.AsLaunch();
-                         return launch && launch->kernel == kernel;
-                       });
+      {notUpdated, [&](TinyProgram &t) { step(t).instructions.erase(optimizerStep(t)); }},
+      // One of other counters, one behind the update, and one whose counters are overwritten.
+      {notUpdated,
+       [&](TinyProgram &t) {
+         auto elsewhere = std::make_unique<fb::SliceT>(sliceOf(t, 22, 2));
+         elsewhere->space = fb::Space_Transient, elsewhere->offset = 0;
+         step(t).slices.push_back(std::move(elsewhere));
+         (*optimizerStep(t))->work.AsLaunch()->args[1] =
+             fb::Arg(static_cast<int32_t>(step(t).slices.size() - 1), fb::Effect_InOut);
+       }},
+      {notUpdated, [&](TinyProgram &t) { std::iter_swap(optimizerStep(t), step(t).instructions.begin() + 22); }},
+      {notUpdated,
+       [&](TinyProgram &t) {
+         auto zero = std::make_unique<fb::InstructionT>();
+         zero->work.Set(fb::FillT{{}, launch(t, 22).args[2].slice()});
+         step(t).instructions.insert(optimizerStep(t) + 1, std::move(zero));
        }},
       {"expected two tensors of one type", [](TinyProgram &t) { step(t).instructions[20]->work.AsCopy()->source = 3; }},
       {"writes slice 0 of io, which is no result",
