@@ -6,6 +6,7 @@
 #include "compiler/remat/BudgetSearch.h"
 #include "compiler/remat/Recomputation.h"
 #include "runtime/base/Digits.h"
+#include "runtime/program/Memory.h"
 
 using namespace mlir;
 
@@ -89,8 +90,10 @@ private:
     error.attachNote() << "at least " << qrt::printBytes(fixedBytes() + most_.least) << ": state "
                        << qrt::printBytes(layout_.stateBytes) << ", transient " << qrt::printBytes(most_.least)
                        << ", batch and tables " << qrt::printBytes(ioBytes_) << ", context and libraries "
-                       << qrt::printBytes(overheadBytes(target_)) << "; " << advice();
-    if (most_.documentBytes > 0 && aBucketFits())
+                       << qrt::printBytes(overheadBytes(target_)) << "; "
+                       << qrt::lessMemory(leastMemory(), budget_, /*budget=*/false);
+    // Where rows of fewer documents would make up for much of what is missing.
+    if (most_.documentBytes > (most_.least - transient) / 2 && leastMemory().total() < budget_)
       error.attachNote() << "up to " << qrt::printBytes(most_.documentBytes) << " of transient are for "
                          << qrt::countOf(qt::bucketOf(most_.function)->documents, "document")
                          << " in a row: a bucket TOKENSxDOCUMENTSxLONGESTxTRAINED of fewer, as --data makes it, needs "
@@ -98,19 +101,17 @@ private:
     return error;
   }
 
-  /// Whether the optimizer keeps f32 masters, which other states would not have.
-  bool hasMasters() {
-    return llvm::any_of(module_.getOps<qt::StateOp>(),
-                        [](qt::StateOp state) { return state.getKind() == qt::StateKind::Master; });
-  }
-
-  /// Whether all that no bucket makes smaller is within the budget.
-  bool aBucketFits() const { return layout_.stateBytes + overheadBytes(target_) < budget_; }
-
-  StringRef advice() {
-    if (!aBucketFits())
-      return hasMasters() ? "a smaller bucket is not enough, --states bf16 needs less" : "no bucket is small enough";
-    return hasMasters() ? "--states bf16 or a smaller bucket needs less" : "a smaller bucket needs less";
+  /// As the runtime knows it of a program.
+  qrt::LeastMemory leastMemory() {
+    qrt::LeastMemory least;
+    least.masters = llvm::any_of(module_.getOps<qt::StateOp>(),
+                                 [](qt::StateOp state) { return state.getKind() == qt::StateKind::Master; });
+    least.state = layout_.stateBytes;
+    for (auto parameter : module_.getOps<qt::ParameterOp>())
+      if (!parameter.getFrozen())
+        least.gradients += step::bytesOf(step::memoryType(parameter.getType()));
+    least.overhead = overheadBytes(target_);
+    return least;
   }
 
   /// A function that does not fit.

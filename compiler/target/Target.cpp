@@ -126,14 +126,14 @@ static KernelCall withDocuments(KernelCall call, int64_t documents) {
 int64_t documentBytes(const KernelCall &call, const Target &target) {
   if (target.kind == qt::Target::Cpu || call.bucket.documents <= 1)
     return 0;
-  int64_t bytes[2];
-  for (auto [bytes, documents] : llvm::zip_equal(bytes, std::array<int64_t, 2>{call.bucket.documents, 1})) {
+  auto workspaceOf = [&](int64_t documents) -> std::optional<int64_t> {
     qrt::cuda::KernelPlan plan(placedTensor({}, 0, 0).data);
     if (!planGpuCall(withDocuments(call, documents), plan).ok())
-      return 0;
-    bytes = plan.workspaceBytes();
-  }
-  return bytes[0] - bytes[1];
+      return std::nullopt;
+    return plan.workspaceBytes();
+  };
+  std::optional<int64_t> many = workspaceOf(call.bucket.documents), one = workspaceOf(1);
+  return many && one ? *many - *one : 0;
 }
 
 } // namespace qcc

@@ -30,7 +30,7 @@ mlir::LogicalResult checkKernels(llvm::ArrayRef<mlir::func::FuncOp> functions, c
 /// What the target's kernel needs for a call; an error at `op` if it has none for such shapes.
 mlir::FailureOr<CallNeeds> planCall(mlir::Operation *op, const KernelCall &call, const Target &target);
 
-/// Bytes of a call's workspace that it would not need in a bucket of a single document.
+/// Bytes of a call's workspace that it would not need in a bucket of a single document; 0 where it has none for that.
 int64_t documentBytes(const KernelCall &call, const Target &target);
 
 /// Bytes that a run takes on the target's device beside the spaces of its program, the machine code of its kernels

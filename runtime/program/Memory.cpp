@@ -4,6 +4,7 @@
 #include "runtime/base/Digits.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace qrt {
 
@@ -29,16 +30,63 @@ DeviceOverhead deviceOverhead(std::string_view target, int64_t code) {
   return {kGemmWorkspaceBytes, code, kContextBytes};
 }
 
-std::string lessMemory(const Program &program, int64_t available) {
+LeastMemory leastMemory(const Program &program, bool accumulate) {
+  LeastMemory least;
+  least.masters = stateMemory(program).masters > 0;
+  least.state = program.stateBytes();
+  for (const Parameter &parameter : program.parameters())
+    if (!parameter.frozen)
+      least.gradients += parameter.elements * byteSize(parameter.weight().dtype);
+  if (accumulate)
+    least.gradients += program.gradientBytes();
+  least.overhead = deviceOverhead(program.target(), program.deviceCodeBytes()).total();
+  return least;
+}
+
+std::string lessMemory(const LeastMemory &least, int64_t available, bool budget) {
+  std::string text;
   std::vector<std::string> options;
-  if (stateMemory(program).masters > 0)
+  if (least.masters)
     options.push_back("--states bf16");
-  // Else no bucket is small enough.
-  if (program.stateBytes() + deviceOverhead(program.target(), program.deviceCodeBytes()).total() < available) {
+  if (least.total() < available)
     options.push_back("a smaller bucket");
+  else
+    text = "no bucket is small enough";
+  if (budget)
     options.push_back(fmt::format("--memory {} and no other --remat", available));
+  if (options.empty())
+    return text;
+  return fmt::format("{}{}`qcc build` makes it less with {}", text, text.empty() ? "" : "; ",
+                     fmt::join(options, ", or "));
+}
+
+/// The budget that a program was built to keep to, in bytes, if one was.
+static std::optional<int64_t> budgetOf(const Program &program) {
+  constexpr std::string_view kMemory = "memory=";
+  std::optional<int64_t> budget;
+  bool keepsToIt = false;
+  for (std::string_view option : program.options()) {
+    keepsToIt |= option == "remat=budget";
+    int64_t bytes = 0;
+    if (option.starts_with(kMemory) &&
+        std::from_chars(option.data() + kMemory.size(), option.data() + option.size(), bytes).ec == std::errc())
+      budget = bytes;
   }
-  return options.empty() ? "" : fmt::format("; `qcc build` makes it less with {}", fmt::join(options, ", or "));
+  return keepsToIt ? budget : std::nullopt;
+}
+
+std::string lessMemory(const Program &program, bool accumulate, int64_t available) {
+  SpaceBytes spaces = program.spaceBytes(accumulate);
+  LeastMemory least = leastMemory(program, accumulate);
+  std::optional<int64_t> budget = budgetOf(program);
+  // In the same buckets batch and tables take what they do.
+  bool smallerBudget =
+      least.total() + spaces[static_cast<int>(Space::Io)] < available && (!budget || *budget > available);
+  std::string text = lessMemory(least, available, smallerBudget);
+  if (accumulate)
+    text += fmt::format("; a run of one micro-batch a step (--micro-batches 1) takes {} less",
+                        printBytes(totalBytes(spaces) - totalBytes(program.spaceBytes(false))));
+  return text;
 }
 
 std::string memoryLine(std::string_view what, int64_t bytes) {

@@ -40,10 +40,24 @@ DeviceOverhead deviceOverhead(std::string_view target, int64_t code);
 /// in bytes also whether they fit, or how much is missing. Ends with a line feed.
 std::string memoryReport(const Program &program, std::optional<int64_t> budget = std::nullopt);
 
-/// What would have a run of `program` take less than it does, where that is more than `available` bytes: options of
-/// `qcc build`, to be appended to what it takes ("; `qcc build` makes it less with --states bf16"); empty where there
-/// is none.
-std::string lessMemory(const Program &program, int64_t available);
+/// What a run that trains takes of its device at least, in whatever bucket and with whatever computed again.
+struct LeastMemory {
+  /// Of the state: may be done without.
+  bool masters = false;
+  int64_t state = 0;
+  /// Those of one step, which are all alive before the first weight changes; in a run that accumulates its sums too.
+  int64_t gradients = 0;
+  int64_t overhead = 0;
+  int64_t total() const { return state + gradients + overhead; }
+};
+LeastMemory leastMemory(const Program &program, bool accumulate);
+
+/// What would have a run take less than it does, where that is more than `available` bytes: "`qcc build` makes it less
+/// with --states bf16, or a smaller bucket". `budget`: whether a budget would too.
+std::string lessMemory(const LeastMemory &least, int64_t available, bool budget);
+
+/// The same of runs of `program`, of what its options leave open.
+std::string lessMemory(const Program &program, bool accumulate, int64_t available);
 
 /// A line of such a table: what it is, exact bytes, GiB.
 std::string memoryLine(std::string_view what, int64_t bytes);

@@ -34,9 +34,9 @@ qrt::Status checkBudget(const qrt::Program &program, int64_t budget) {
   if (needed <= budget)
     return qrt::Status();
   return qrt::error(qrt::StatusCode::ResourceExhausted,
-                    "--memory: a run of one micro-batch a step needs {}, {} more than {}: nothing is written{}",
+                    "--memory: a run of one micro-batch a step needs {}, {} more than {}: nothing is written; {}",
                     qrt::printBytes(needed), qrt::printBytes(needed - budget), qrt::printBytes(budget),
-                    qrt::lessMemory(program, budget));
+                    qrt::lessMemory(program, /*accumulate=*/false, budget));
 }
 
 } // namespace qcc

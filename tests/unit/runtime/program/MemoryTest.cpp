@@ -89,22 +89,53 @@ TEST(Memory, ReportsTheOverheadOfAGpu) {
   EXPECT_EQ(deviceOverhead("cpu", 7).total(), 0);
 }
 
-// Only what would help: no masters, none to do without; no room for the state, no bucket.
+// Only what would help: no masters, none to do without; no room for the state and a step's gradients, no bucket.
 TEST(Memory, AdvisesWhatMakesItLess) {
   StatusOr<Program> narrow = TinyProgram({.dtype = DType::BF16}).build(), wide = TinyProgram().build();
   ASSERT_OK(narrow);
   ASSERT_OK(wide);
-  int64_t some = narrow->stateBytes() + 1;
-  EXPECT_EQ(lessMemory(*narrow, some),
-            fmt::format("; `qcc build` makes it less with --states bf16, or a smaller bucket, "
+  // 656 elements and two norms of 8: of two bytes and of four.
+  int64_t least = narrow->stateBytes() + 2 * 656 + 4 * 16, io = of(narrow->spaceBytes(false), Space::Io);
+  EXPECT_EQ(leastMemory(*narrow, false).total(), least);
+  EXPECT_EQ(lessMemory(*narrow, false, least + io + 1),
+            fmt::format("`qcc build` makes it less with --states bf16, or a smaller bucket, "
                         "or --memory {} and no other --remat",
-                        some));
-  EXPECT_EQ(lessMemory(*narrow, narrow->stateBytes()), "; `qcc build` makes it less with --states bf16");
-  some = wide->stateBytes() + 1;
-  EXPECT_EQ(
-      lessMemory(*wide, some),
-      fmt::format("; `qcc build` makes it less with a smaller bucket, or --memory {} and no other --remat", some));
-  EXPECT_EQ(lessMemory(*wide, wide->stateBytes()), "");
+                        least + io + 1));
+  EXPECT_EQ(lessMemory(*narrow, false, least + io),
+            "`qcc build` makes it less with --states bf16, or a smaller bucket");
+  EXPECT_EQ(lessMemory(*narrow, false, least),
+            "no bucket is small enough; `qcc build` makes it less with --states bf16");
+  least = wide->stateBytes() + 4 * (656 + 16);
+  EXPECT_EQ(lessMemory(*wide, false, least + 1), "`qcc build` makes it less with a smaller bucket");
+  EXPECT_EQ(lessMemory(*wide, false, least), "no bucket is small enough");
+}
+
+// A run that accumulates has the sums besides.
+TEST(Memory, AdvisesARunOfOneMicroBatch) {
+  StatusOr<Program> program = TinyProgram().build();
+  ASSERT_OK(program);
+  int64_t least = leastMemory(*program, false).total() + program->gradientBytes();
+  std::string one =
+      fmt::format("; a run of one micro-batch a step (--micro-batches 1) takes {} less",
+                  printBytes(totalBytes(program->spaceBytes(true)) - totalBytes(program->spaceBytes(false))));
+  EXPECT_EQ(lessMemory(*program, true, least + 1), "`qcc build` makes it less with a smaller bucket" + one);
+  EXPECT_EQ(lessMemory(*program, true, least), "no bucket is small enough" + one);
+}
+
+// A program that was built for as little is not to be built for it again.
+TEST(Memory, AdvisesNoBudgetThatWasKept) {
+  TinyProgram tiny;
+  int64_t enough = int64_t{1} << 40;
+  for (auto [options, advised] : {std::pair<std::vector<std::string>, bool>{{"remat=none"}, true},
+                                  {{fmt::format("memory={}", enough), "remat=budget"}, false},
+                                  {{fmt::format("memory={}", enough - 1), "remat=budget"}, false},
+                                  {{fmt::format("memory={}", enough + 1), "remat=budget"}, true},
+                                  {{"memory=1", "remat=memory-bound"}, true}}) {
+    tiny.builder.program.options = options;
+    StatusOr<Program> program = tiny.build();
+    ASSERT_OK(program);
+    EXPECT_EQ(lessMemory(*program, false, enough).find("--memory") != std::string::npos, advised) << options[0];
+  }
 }
 
 TEST(Memory, ProgramsThatCannotAccumulateSayNothingOfIt) {
