@@ -19,13 +19,12 @@ static std::string wheelsBesideExecutable() {
 }
 
 StatusOr<DynamicLibrary> openCudaLibrary(std::string_view what, std::string_view file, const char *variable,
-                                         std::string_view option) {
+                                         std::string_view script) {
   if (const char *folder = std::getenv(variable))
     return DynamicLibrary::open(fmt::format("{} ({} names its folder)", what, variable), {joinPath(folder, file)});
-  std::string explained =
-      fmt::format("{} (it comes with CUDA toolkit 13, or `tools/setup.sh {}` installs it; {} may name "
-                  "its folder)",
-                  what, option, variable);
+  std::string explained = fmt::format("{} (it comes with CUDA toolkit 13, or `{}` installs it; {} may name "
+                                      "its folder)",
+                                      what, script, variable);
   std::string name(file);
   constexpr std::string_view kBuilt = QRT_CUDA_LIBRARIES;
   std::vector<std::string> places;

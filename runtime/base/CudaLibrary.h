@@ -10,9 +10,10 @@ namespace qrt {
 /// library is that of the folder which it names. Otherwise it is the first that opens of: where the build found the
 /// toolkit (cmake/CudaToolkit.cmake), .cuda/ of the tree that holds the running program (its build may have been
 /// copied, or .cuda/ made later), where the loader looks, /usr/local/cuda. Unsupported saying how to get it and why
-/// each did not open; `what` names the library in words, `option` is that of tools/setup.sh which installs it.
+/// each did not open; `what` names the library in words, `script` installs it
+/// ("tools/cuda_wheels.sh --gpu").
 StatusOr<DynamicLibrary> openCudaLibrary(std::string_view what, std::string_view file, const char *variable,
-                                         std::string_view option);
+                                         std::string_view script);
 
 } // namespace qrt
 

@@ -12,8 +12,9 @@ struct Nvrtc::Functions {
 #include "runtime/nvrtc/NvrtcApi.def"
 
   Status load() {
-    QRT_ASSIGN_OR_RETURN(DynamicLibrary library, openCudaLibrary("NVRTC, which compiles kernels for GPUs",
-                                                                 "libnvrtc.so.13", "QCC_NVRTC_DIR", "--cuda"));
+    QRT_ASSIGN_OR_RETURN(DynamicLibrary library,
+                         openCudaLibrary("NVRTC, which compiles kernels for GPUs", "libnvrtc.so.13", "QCC_NVRTC_DIR",
+                                         "tools/cuda_wheels.sh"));
 #define QRT_NVRTC(name, ...)                                                                                           \
   {                                                                                                                    \
     QRT_ASSIGN_OR_RETURN(void *address, library.symbol(#name));                                                        \

@@ -310,8 +310,8 @@ step.entry @e apply io 0 transient 1024 {
 step.entry @e apply io 0 transient 1024 {
   %0 = step.transient 0 : memref<4x8xf32>
   %1 = step.transient 256 : memref<4x8xf32>
-  // expected-error@below {{expected an operation of an expression, got 'tanh'}}
-  step.launch pointwise(write %0, none, none, none, read %1) expression [1: tanh(0)] results [1] : memref<4x8xf32>, memref<4x8xf32>
+  // expected-error@below {{expected an operation of an expression, got 'frob'}}
+  step.launch pointwise(write %0, none, none, none, read %1) expression [1: frob(0)] results [1] : memref<4x8xf32>, memref<4x8xf32>
 }
 // -----
 step.entry @e apply io 0 transient 1024 {

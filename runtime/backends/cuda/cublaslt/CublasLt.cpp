@@ -11,8 +11,9 @@ static std::string printVersion(size_t version) {
 
 Status CublasLt::load() {
   constexpr size_t kOldest = 130000;
-  QRT_ASSIGN_OR_RETURN(DynamicLibrary library, openCudaLibrary("cuBLASLt, which multiplies matrices on GPUs",
-                                                               "libcublasLt.so.13", "QCC_CUBLAS_DIR", "--gpu"));
+  QRT_ASSIGN_OR_RETURN(DynamicLibrary library,
+                       openCudaLibrary("cuBLASLt, which multiplies matrices on GPUs", "libcublasLt.so.13",
+                                       "QCC_CUBLAS_DIR", "tools/cuda_wheels.sh --gpu"));
   // First what every version has, to name the version where the rest is missing.
   QRT_ASSIGN_OR_RETURN(void *getVersion, library.symbol("cublasLtGetVersion"));
   if (size_t found = reinterpret_cast<decltype(functions_.cublasLtGetVersion)>(getVersion)(); found < kOldest)

@@ -8,7 +8,7 @@ namespace qrt::cuda {
 Status Cupti::load() {
   constexpr uint32_t kOldest = 130000;
   QRT_ASSIGN_OR_RETURN(DynamicLibrary library, openCudaLibrary("CUPTI, which records what a GPU does", "libcupti.so.13",
-                                                               "QCC_CUPTI_DIR", "--gpu"));
+                                                               "QCC_CUPTI_DIR", "tools/cuda_wheels.sh --gpu"));
   // First what every version has, to name the version where the rest is missing.
   QRT_ASSIGN_OR_RETURN(void *getVersion, library.symbol("cuptiGetVersion"));
   uint32_t version = 0;

@@ -11,7 +11,9 @@ using testing::HasSubstr;
 
 constexpr std::string_view kFile = "libqcc-there-is-none.so.13";
 
-Status openNothing() { return openCudaLibrary("nothing", kFile, "QCC_NOTHING_DIR", "--gpu").status(); }
+Status openNothing() {
+  return openCudaLibrary("nothing", kFile, "QCC_NOTHING_DIR", "tools/cuda_wheels.sh --gpu").status();
+}
 
 /// A build that was copied elsewhere has what `tools/cuda_wheels.sh` installed there.
 TEST(CudaLibrary, IsLookedForInTheTreeOfTheRunningProgram) {
@@ -19,8 +21,9 @@ TEST(CudaLibrary, IsLookedForInTheTreeOfTheRunningProgram) {
   std::string wheels = build.parent_path() / ".cuda/nvidia/cu13/lib" / kFile;
   Status status = openNothing();
   EXPECT_EQ(status.code(), StatusCode::Unsupported);
-  EXPECT_THAT(status.message(), HasSubstr("nothing (it comes with CUDA toolkit 13, or `tools/setup.sh --gpu` installs "
-                                          "it; QCC_NOTHING_DIR may name its folder) cannot be opened: "));
+  EXPECT_THAT(status.message(),
+              HasSubstr("nothing (it comes with CUDA toolkit 13, or `tools/cuda_wheels.sh --gpu` installs "
+                        "it; QCC_NOTHING_DIR may name its folder) cannot be opened: "));
   EXPECT_THAT(status.message(), HasSubstr(wheels + ": cannot open"));
   EXPECT_THAT(status.message(), HasSubstr("/usr/local/cuda/lib64/"));
 }
