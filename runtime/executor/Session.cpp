@@ -94,7 +94,8 @@ Status Session::reserve(std::span<const Program> programs) {
   if (available.bytes > 0 && plannedBytes_ > available.bytes)
     return error(StatusCode::ResourceExhausted, "{}: needs {}: {}; that is {} more than the {} of {}; {}",
                  programs[0].source(), printBytes(plannedBytes_), list, printGib(plannedBytes_ - available.bytes),
-                 printBytes(available.bytes), available.owner, lessMemory(programs[0], options_.accumulate, available.bytes));
+                 printBytes(available.bytes), available.owner,
+                 lessMemory(programs[0], options_.accumulate, available.bytes));
   return device_->reserve(bytes);
 }
 

@@ -122,9 +122,9 @@ class Budget(support.TestCase):
         kept = self.work / "kept.qprog"
         report = support.run(*build, "-o", kept, "--memory", most)
         more = bytes_of(r"accumulates micro-batches +([\d,]+) ", report) - most
-        self.assert_fails(1, rf"of the limit; `qcc build` makes it less with a smaller bucket; a run of one micro-batch a step "
-                             rf"\(--micro-batches 1\) takes {more:,} bytes .* less\n", *train, kept, "--memory", most,
-                          "--micro-batches", 2)
+        self.assert_fails(1, rf"of the limit; `qcc build` makes it less with a smaller bucket; a run of one micro-batch "
+                             rf"a step \(--micro-batches 1\) takes {more:,} bytes .* less\n", *train, kept,
+                          "--memory", most, "--micro-batches", 2)
         self.assert_fails(1, "--remat=budget: expected a budget, --memory", *train, self.module, "--remat", "budget")
 
     def test_a_bucket_that_is_compiled_later_keeps_to_the_budget_too(self):
