@@ -114,15 +114,15 @@ static int64_t firstStepNumber(size_t arguments) {
   return static_cast<int64_t>(arguments) - qrt::kMaxExpressionResults;
 }
 
-/// One step, whose value has the number `expected`.
-static ParseResult parseStep(OpAsmParser &parser, int64_t expected, qrt::ExpressionStep &step) {
+/// One step, whose value has the number `expected`, if that is known.
+static ParseResult parseStep(OpAsmParser &parser, std::optional<int64_t> expected, qrt::ExpressionStep &step) {
   SMLoc loc = parser.getCurrentLocation();
   int64_t number;
   StringRef name;
   if (parser.parseInteger(number) || parser.parseColon())
     return failure();
-  if (number != expected)
-    return parser.emitError(loc) << "expected value " << expected << ", got " << number;
+  if (expected && number != *expected)
+    return parser.emitError(loc) << "expected value " << *expected << ", got " << number;
   loc = parser.getCurrentLocation();
   if (parser.parseKeyword(&name) || parser.parseLParen() || parseNumber(parser, step.a))
     return failure();
@@ -142,16 +142,22 @@ static ParseResult parseStep(OpAsmParser &parser, int64_t expected, qrt::Express
   return parser.parseRParen();
 }
 
-/// `number`: of the first step's value.
-static ParseResult parseExpression(OpAsmParser &parser, int64_t number, qrt::Expression &expression) {
+/// The expression of a call with so many arguments. Numbers are not judged where the call may have no expression or
+/// lacks arguments: the verifier says what is wrong there.
+static ParseResult parseExpression(OpAsmParser &parser, qrt::Kernel kernel, size_t arguments,
+                                   qrt::Expression &expression) {
   if (failed(parser.parseOptionalKeyword("expression")))
     return success();
-  return failure(
-      parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square,
-                                     [&] { return parseStep(parser, number++, expression.steps.emplace_back()); }) ||
-      parser.parseKeyword("results") || parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, [&] {
-        return parseNumber(parser, expression.results.emplace_back());
-      }));
+  int64_t first = firstStepNumber(arguments);
+  bool isNumbered = kernel == qrt::Kernel::Pointwise && first >= 0;
+  auto parseNextStep = [&] {
+    int64_t expected = first + static_cast<int64_t>(expression.steps.size());
+    return parseStep(parser, isNumbered ? std::optional(expected) : std::nullopt, expression.steps.emplace_back());
+  };
+  return failure(parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, parseNextStep) ||
+                 parser.parseKeyword("results") || parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, [&] {
+                   return parseNumber(parser, expression.results.emplace_back());
+                 }));
 }
 
 static void printExpression(OpAsmPrinter &printer, const qrt::Expression &expression, int64_t number) {
@@ -200,7 +206,7 @@ ParseResult LaunchOp::parse(OpAsmParser &parser, OperationState &result) {
   SMLoc argumentsLoc = parser.getCurrentLocation();
   if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseArgument) ||
       parseParams(parser, qrt::kernelInfo(*kernel), params) ||
-      parseExpression(parser, firstStepNumber(effects.size()), expression))
+      parseExpression(parser, *kernel, effects.size(), expression))
     return failure();
   size_t present = arguments.size();
   if (succeeded(parser.parseOptionalKeyword("workspace")) && parser.parseOperand(arguments.emplace_back()))

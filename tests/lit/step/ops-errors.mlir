@@ -332,7 +332,13 @@ step.entry @e apply io 0 transient 1024 {
   %0 = step.transient 0 : memref<4x8xf32>
   %1 = step.transient 256 : memref<4x8xf32>
   // expected-error@below {{kernel add: only calls of pointwise have an expression}}
-  step.launch add(inout %0, read %1) expression [] results [0] : memref<4x8xf32>, memref<4x8xf32>
+  step.launch add(inout %0, read %1) expression [2: neg(1)] results [2] : memref<4x8xf32>, memref<4x8xf32>
+}
+// -----
+step.entry @e apply io 0 transient 1024 {
+  %0 = step.transient 0 : memref<4x8xf32>
+  // expected-error@below {{kernel pointwise: expected at least 4 arguments, got 2}}
+  step.launch pointwise(write %0, none) expression [0: neg(0)] results [0] : memref<4x8xf32>
 }
 // -----
 step.entry @e apply io 0 transient 1024 {
