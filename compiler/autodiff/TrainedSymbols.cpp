@@ -24,6 +24,10 @@ SmallVector<qt::ParameterOp> membersOf(Operation *parameterOrPack, const SymbolT
   });
 }
 
+static bool isTrained(Operation *parameterOrPack, const SymbolTable &symbols) {
+  return !membersOf(parameterOrPack, symbols).front().getFrozen();
+}
+
 SmallVector<Operation *> trainedSymbols(ModuleOp module, const SymbolTable &symbols) {
   DenseMap<StringAttr, qt::ParameterPackOp> packs = packsOfMembers(module);
   SmallVector<Operation *> trained;
@@ -31,7 +35,7 @@ SmallVector<Operation *> trainedSymbols(ModuleOp module, const SymbolTable &symb
     auto parameter = dyn_cast<qt::ParameterOp>(op);
     if (!isa<qt::ParameterPackOp>(op) && (!parameter || packs.contains(parameter.getSymNameAttr())))
       continue;
-    if (!membersOf(&op, symbols).front().getFrozen())
+    if (isTrained(&op, symbols))
       trained.push_back(&op);
   }
   return trained;
@@ -39,10 +43,7 @@ SmallVector<Operation *> trainedSymbols(ModuleOp module, const SymbolTable &symb
 
 static bool isTrained(qt::ReadOp read, const SymbolTable &symbols) {
   Operation *symbol = symbols.lookup(read.getSymbol());
-  if (auto pack = dyn_cast_or_null<qt::ParameterPackOp>(symbol))
-    symbol = symbols.lookup(cast<FlatSymbolRefAttr>(pack.getMembers()[0]).getValue());
-  auto parameter = dyn_cast_or_null<qt::ParameterOp>(symbol);
-  return parameter && !parameter.getFrozen();
+  return isa_and_nonnull<qt::ParameterOp, qt::ParameterPackOp>(symbol) && isTrained(symbol, symbols);
 }
 
 DenseSet<Value> trainedValues(Region &body, const SymbolTable &symbols) {
