@@ -119,7 +119,9 @@ private:
     program_.version_minor = qrt::kProgramVersion.minor;
     program_.producer = "qcc " QCC_VERSION;
     auto target = module_->getAttrOfType<qt::TargetAttr>(qt::kTargetAttr);
-    target_ = target ? target.getValue() : qt::Target::Cpu;
+    if (!target)
+      return module_.emitError() << "expected the attribute " << qt::kTargetAttr << " on a planned module, got none";
+    target_ = target.getValue();
     program_.target = qt::stringifyTarget(target_).str();
     // The choices that shape the programs: a further bucket is built with the same.
     if (auto memory = module_->getAttrOfType<IntegerAttr>(qt::kMemoryAttr))

@@ -32,6 +32,7 @@ protected:
         .setTiedAttr(mlir::Builder(&context).getStrArrayAttr({"again"}));
     (*module)->setAttr(qt::kStatesAttr, qt::StateFormatAttr::get(&context, qt::StateFormat::F32));
     (*module)->setAttr(qt::kRematAttr, qt::RematPolicyAttr::get(&context, qt::RematPolicy::MemoryBound));
+    (*module)->setAttr(qt::kTargetAttr, qt::TargetAttr::get(&context, qt::Target::Cpu));
     (*module)->setAttr(qt::kPhaseAttr, qt::PhaseAttr::get(&context, qt::Phase::Planned));
     mlir::PassManager passes(&context);
     passes.addPass(createLowerToStep());
@@ -173,6 +174,9 @@ TEST_F(EmitProgram, RefusesWhatIsNotPlanned) {
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) { message = diagnostic.str(); });
   EXPECT_TRUE(failed(emitProgram(*bare)));
   EXPECT_EQ(message, "expected a module in the phase planned, got one without a step.layout");
+  (*module)->removeAttr(qt::kTargetAttr);
+  EXPECT_TRUE(failed(emitProgram(*module)));
+  EXPECT_EQ(message, "expected the attribute qt.target on a planned module, got none");
 }
 
 // Planned for the CPU, whose kernel needs less than the GPU's.
