@@ -41,6 +41,12 @@ inline llvm::StringRef scopeOf(mlir::Operation *op) {
   return scope ? scope.getValue() : llvm::StringRef();
 }
 
+/// How a message says where an op is: " in scope 'layers.0'", empty if it has no scope.
+inline std::string inScope(mlir::Operation *op) {
+  llvm::StringRef scope = scopeOf(op);
+  return scope.empty() ? std::string() : (" in scope '" + scope + "'").str();
+}
+
 /// The longest dotted prefix that the names share: "a.b" of "a.b.c" and "a.b.d.e". A single name is its own prefix.
 inline llvm::StringRef commonDottedPrefix(llvm::ArrayRef<llvm::StringRef> names) {
   llvm::StringRef prefix = names.empty() ? llvm::StringRef() : names.front();

@@ -49,14 +49,13 @@ private:
   static LogicalResult verify(Operation *op, const DenseSet<Value> &trained) {
     if (!isFormed(op))
       return op->emitOpError()
-             << "is left over in scope '" << scopeOf(op)
-             << "': expected compounds, linear ops, views and pointwise ops that a cluster can take (of f32 or bf16)";
+             << "is left over" << inScope(op)
+             << ": expected compounds, linear ops, views and pointwise ops that a cluster can take (of f32 or bf16)";
     Value repeated = repeatedTrained(op, trained);
     if (!repeated)
       return success();
     InFlightDiagnostic error = op->emitOpError()
-                               << "is left over in scope '" << scopeOf(op) << "' and repeats an operand of "
-                               << repeated.getType()
+                               << "is left over" << inScope(op) << " and repeats an operand of " << repeated.getType()
                                << " that depends on a trained parameter: expected a compound that takes the op, or "
                                   "frozen parameters, for no kernel sums the operand's gradient";
     if (auto read = repeated.getDefiningOp<qt::ReadOp>())

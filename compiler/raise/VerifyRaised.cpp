@@ -15,8 +15,7 @@ struct VerifyRaised : impl::VerifyRaisedBase<VerifyRaised> {
     getOperation().walk([&](Operation *op) {
       if (!isa<qt::ScanOp, qt::SoftmaxOp, qt::CausalMaskOp>(op))
         return;
-      op->emitOpError() << "is left over in scope '" << scopeOf(op)
-                        << "': expected every recurrence and attention to be raised";
+      op->emitOpError() << "is left over" << inScope(op) << ": expected every recurrence and attention to be raised";
       signalPassFailure();
     });
   }

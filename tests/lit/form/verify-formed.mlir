@@ -20,7 +20,7 @@ func.func @of_no_kernel(%x: tensor<?x8xf64>) -> tensor<?x8xf64> {
 // -----
 
 func.func @repeated_for_another(%c: tensor<?xf32>) -> tensor<?x8xf32> {
-  // expected-error @below {{'qt.broadcast' op is left over in scope ''}}
+  // expected-error @below {{'qt.broadcast' op is left over: expected}}
   %b = qt.broadcast %c dims [0] : tensor<?xf32> -> tensor<?x8xf32>
   return %b : tensor<?x8xf32>
 }
@@ -28,9 +28,9 @@ func.func @repeated_for_another(%c: tensor<?xf32>) -> tensor<?x8xf32> {
 // -----
 
 func.func @tensor_op(%docs: !qt.segments, %x: tensor<?x8x2xf32>) -> tensor<?x2x8xf32> {
-  // expected-error @below {{'qt.transpose' op is left over in scope ''}}
+  // expected-error @below {{'qt.transpose' op is left over: expected}}
   %y = qt.transpose %x [0, 2, 1] : tensor<?x8x2xf32> -> tensor<?x2x8xf32>
-  // expected-error @below {{'qt.rope' op is left over in scope ''}}
+  // expected-error @below {{'qt.rope' op is left over: expected}}
   %z = qt.rope %docs, %y theta 1.0e4 dims 4 : !qt.segments, tensor<?x2x8xf32>
   return %z : tensor<?x2x8xf32>
 }
@@ -64,7 +64,7 @@ func.func @trained(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %parts:2 = qt.split %pack dim 0 : tensor<16xf32> -> tensor<8xf32>, tensor<8xf32>
   // What is not repeated is no sum.
   %1 = qt.exp %parts#1 : tensor<8xf32>
-  // expected-error @below {{'qt.broadcast' op is left over in scope '' and repeats an operand of 'tensor<8xf32>' that depends on a trained parameter}}
+  // expected-error @below {{'qt.broadcast' op is left over and repeats an operand of 'tensor<8xf32>' that depends on a trained parameter}}
   %2 = qt.broadcast %1 dims [1] : tensor<8xf32> -> tensor<?x8xf32>
   %3 = qt.mul %0, %2 : tensor<?x8xf32>, tensor<?x8xf32>
   %still = qt.read @still : tensor<8xf32>

@@ -14,9 +14,9 @@ func.func @scan(%docs: !qt.segments, %x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 // -----
 
 func.func @softmax(%docs: !qt.segments, %x: tensor<2x?x?xf32>) -> tensor<2x?x?xf32> {
-  // expected-error @below {{'qt.causal_mask' op is left over in scope ''}}
+  // expected-error @below {{'qt.causal_mask' op is left over: expected}}
   %m = qt.causal_mask %docs, %x : !qt.segments, tensor<2x?x?xf32>
-  // expected-error @below {{'qt.softmax' op is left over in scope ''}}
+  // expected-error @below {{'qt.softmax' op is left over: expected}}
   %p = qt.softmax %m : tensor<2x?x?xf32>
   return %p : tensor<2x?x?xf32>
 }
