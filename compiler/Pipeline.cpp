@@ -241,7 +241,7 @@ LogicalResult compileTo(ModuleOp module, Phase until, const PipelineOptions &opt
   if (failed(checkRecorded(module, reached, options)))
     return failure();
   if (until < reached)
-    return module.emitError() << "the module is in the phase " << qt::stringifyPhase(reached) << " already, behind "
+    return module.emitError() << "the module is in the phase " << qt::stringifyPhase(reached) << " already, after "
                               << qt::stringifyPhase(until);
   record<qt::StateFormatAttr>(module, reached, Phase::Grad, qt::kStatesAttr, options.states);
   if (failed(recordPolicy(module, reached, options)))

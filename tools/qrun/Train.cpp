@@ -85,7 +85,8 @@ Status runTraining(Options options, Specializer *compiler, const std::string &co
       return error(StatusCode::InvalidData, "--tokenizer: {}: none of the files of a tokenizer is there",
                    options.tokenizer);
   }
-  // Long before it is written to: a place that cannot be must be known. A run that fails before leaves nothing.
+  // Created early, so that an --out that cannot be written is known before the data are read; removed again by a run
+  // that fails before it writes.
   QRT_ASSIGN_OR_RETURN(EmptyDirectory out, EmptyDirectory::create(options.out));
   QRT_ASSIGN_OR_RETURN(TokenData data, openPacked("--data", options.session.data));
   std::optional<TokenData> evalData;
