@@ -29,9 +29,9 @@ public:
     context_.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
       // A warning stands by itself: a build that succeeds has no message to be a part of.
       if (diagnostic.getSeverity() == DiagnosticSeverity::Warning)
-        llvm::errs() << print(diagnostic, "warning: ") << "\n";
+        llvm::errs() << print(diagnostic, "warning") << "\n";
       else
-        messages_ += "\n" + print(diagnostic);
+        messages_ += "\n" + print(diagnostic, "error");
     });
   }
 
@@ -54,13 +54,20 @@ public:
   }
 
 private:
-  /// With its notes, a line each.
-  static std::string print(const Diagnostic &diagnostic, StringRef kind = "") {
+  /// With its notes, a line each, as `file:line:col: kind: message`.
+  static std::string print(const Diagnostic &diagnostic, StringRef kind) {
     std::string text;
     llvm::raw_string_ostream stream(text);
-    stream << diagnostic.getLocation() << ": " << kind << diagnostic;
-    for (const Diagnostic &note : diagnostic.getNotes())
-      stream << "\n" << note.getLocation() << ": " << note;
+    auto printLine = [&](const Diagnostic &line, StringRef lineKind) {
+      if (auto place = line.getLocation()->findInstanceOf<FileLineColLoc>())
+        stream << place.getFilename().getValue() << ":" << place.getLine() << ":" << place.getColumn() << ": ";
+      stream << lineKind << ": " << line;
+    };
+    printLine(diagnostic, kind);
+    for (const Diagnostic &note : diagnostic.getNotes()) {
+      stream << "\n";
+      printLine(note, "note");
+    }
     return text;
   }
 

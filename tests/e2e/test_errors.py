@@ -117,6 +117,14 @@ class Errors(support.TestCase):
                              r"lm_head\.weight\n", "qrun", "train", "--program", program, "--data", packed, "--weights",
                           source, "--out", self.work / "run", "--steps", 1)
 
+    def test_module_that_qrun_cannot_compile(self):
+        """The place is spelt as qcc spells it."""
+        module = self.work / "model.mlir"
+        module.write_text("module {\n  nonsense\n}\n")
+        self.assert_fails(1, r"model\.mlir: the build failed:\n\S*/model\.mlir:2:3: error: custom op 'nonsense'",
+                          "qrun", "train", "--program", module, "--data", self.packed([64], 64), "--scratch", "--out",
+                          self.work / "run", "--steps", 1)
+
     def test_no_bucket(self):
         """One line of usage, not the module."""
         module = self.work / "model.mlir"
