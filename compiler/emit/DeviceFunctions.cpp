@@ -36,24 +36,31 @@ FailureOr<DeviceFunctions> compileDeviceFunctions(ModuleOp module, const Target 
   DeviceFunctions result;
   std::map<std::string, DeviceFunction> &functions = result.functions;
   qrt::CubinCache cache(qrt::cacheFolder());
-  auto compile = [&](Operation *op, const qrt::cuda::KernelPlan &plan) -> LogicalResult {
-    for (const qrt::cuda::DeviceWork &work : plan.works()) {
-      const auto *launch = std::get_if<qrt::cuda::DeviceLaunch>(&work);
-      if (!launch || functions.count(launch->function))
-        continue;
-      if (std::optional<DeviceFunction> found = find ? find(launch->function) : std::nullopt) {
-        functions[launch->function] = *std::move(found);
-        continue;
-      }
-      qrt::StatusOr<qrt::Cubin> cubin = qrt::cuda::compileDeviceCode(cache, launch->source, launch->function,
-                                                                     {target.name().data(), target.name().size()});
-      if (!cubin.ok())
-        return op->emitError() << cubin.status().message();
-      functions[launch->function] = {std::move(cubin->symbol), std::move(cubin->image)};
-      ++result.built;
+  auto compileOne = [&](Operation *op, const qrt::cuda::DeviceLaunch &launch) -> LogicalResult {
+    if (functions.count(launch.function))
+      return success();
+    if (std::optional<DeviceFunction> found = find ? find(launch.function) : std::nullopt) {
+      functions[launch.function] = *std::move(found);
+      return success();
     }
+    qrt::StatusOr<qrt::Cubin> cubin = qrt::cuda::compileDeviceCode(cache, launch.source, launch.function,
+                                                                   {target.name().data(), target.name().size()});
+    if (!cubin.ok())
+      return op->emitError() << cubin.status().message();
+    functions[launch.function] = {std::move(cubin->symbol), std::move(cubin->image)};
+    ++result.built;
     return success();
   };
+  auto compile = [&](Operation *op, const qrt::cuda::KernelPlan &plan) -> LogicalResult {
+    for (const qrt::cuda::DeviceWork &work : plan.works())
+      if (const auto *launch = std::get_if<qrt::cuda::DeviceLaunch>(&work))
+        if (failed(compileOne(op, *launch)))
+          return failure();
+    return success();
+  };
+  // For what libraries fill: the bytes make no difference to the function.
+  if (failed(compileOne(module, qrt::cuda::kernelFill(0, qrt::cuda::kKernelFillUnit))))
+    return failure();
   for (auto entry : module.getOps<step::EntryOp>()) {
     for (Operation &op : *entry.getBody()) {
       if (auto launch = dyn_cast<step::LaunchOp>(op)) {

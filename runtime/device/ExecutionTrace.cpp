@@ -2,6 +2,7 @@
 #include "runtime/device/ExecutionTrace.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -19,6 +20,15 @@ void assignInstructions(ExecutionTrace &trace, int before, std::span<const int> 
   for (size_t i = 0; i < counts.size(); ++i)
     for (int k = 0; k < counts[i]; ++k)
       (work++)->instruction = static_cast<int32_t>(i);
+}
+
+void beginInTurn(ExecutionTrace &trace) {
+  std::map<int64_t, int64_t> ends;
+  for (TracedWork &work : trace.works) {
+    int64_t &end = ends[work.stream];
+    work.begin = std::max(work.begin, end);
+    end = work.end = std::max(work.end, work.begin);
+  }
 }
 
 } // namespace qrt

@@ -35,6 +35,10 @@ struct ExecutionTrace {
 /// how many there are, the trace is not complete.
 void assignInstructions(ExecutionTrace &trace, int before, std::span<const int> counts, int after);
 
+/// Of works, by their beginnings, that a device begins early only to wait for the one before on their stream: each
+/// begins when that has ended.
+void beginInTurn(ExecutionTrace &trace);
+
 } // namespace qrt
 
 #endif // RUNTIME_DEVICE_EXECUTIONTRACE_H

@@ -53,6 +53,8 @@ StatusOr<Program> buildTiny(DType dtype, const std::string &broken = "") {
   QRT_ASSIGN_OR_RETURN(Program planned, tiny.build());
   CubinCache cubins(cacheFolder());
   std::map<std::string, Cubin> functions;
+  DeviceLaunch fill = kernelFill(0, kKernelFillUnit);
+  QRT_ASSIGN_OR_RETURN(functions[fill.function], compileDeviceCode(cubins, fill.source, fill.function, "sm_90a"));
   for (size_t e = 0; e < planned.entries().size(); ++e) {
     const Entry &entry = planned.entries()[e];
     fb::EntryT &target = *tiny.builder.program.entries[e];

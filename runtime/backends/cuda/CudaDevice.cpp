@@ -305,7 +305,7 @@ Status CudaExecutable::build(Choosing choosing) {
   lap(done.productMilliseconds);
   if (device_.options().launch == LaunchMode::Eager)
     return Status();
-  Status captured = graph_.capture(device_.gpu().driver(), device_.gpu().stream(), [&] { return launchAll(); });
+  Status captured = graph_.capture(context, device_.gpu().stream(), [&] { return launchAll(); });
   lap(done.captureMilliseconds);
   return captured;
 }
@@ -398,7 +398,7 @@ StatusOr<double> CudaExecutable::timeGemms(double seconds) const {
   DevicePtr begin = device_.at(Space::Transient, 0);
   QRT_RETURN_IF_ERROR(fillWithRandom(gpu, begin, bytes));
   Graph graph;
-  QRT_RETURN_IF_ERROR(graph.capture(gpu.driver(), gpu.stream(), [&]() -> Status {
+  QRT_RETURN_IF_ERROR(graph.capture(gpu.works(*modules_), gpu.stream(), [&]() -> Status {
     for (const PreparedGemm *gemm : gemms)
       QRT_RETURN_IF_ERROR(gemm->launch(gpu.stream(), gpu.gemmWorkspace(), begin,
                                        begin + static_cast<DevicePtr>(aligned(a)),
@@ -417,7 +417,7 @@ StatusOr<ExecutionTimes> CudaExecutable::time(double seconds) {
   Graph marked;
   Events events(gpu.driver());
   QRT_RETURN_IF_ERROR(events.create(works_.size() + 1));
-  QRT_RETURN_IF_ERROR(marked.capture(gpu.driver(), gpu.stream(), [&]() -> Status {
+  QRT_RETURN_IF_ERROR(marked.capture(context, gpu.stream(), [&]() -> Status {
     QRT_RETURN_IF_ERROR(events.recordInGraph(0, gpu.stream()));
     for (size_t i = 0; i < works_.size(); ++i) {
       QRT_RETURN_IF_ERROR(works_[i].launch(context, gpu.stream()));
@@ -459,7 +459,7 @@ StatusOr<ExecutionTrace> CudaExecutable::trace() {
   Graph graph;
   auto prepare = [&]() -> Status {
     QRT_RETURN_IF_ERROR(device_.poisonForRun(entry_));
-    return replays ? graph.capture(gpu.driver(), gpu.stream(), [&] { return launchAll(); }) : Status();
+    return replays ? graph.capture(gpu.works(*modules_), gpu.stream(), [&] { return launchAll(); }) : Status();
   };
   auto launch = [&]() -> Status {
     QRT_RETURN_IF_ERROR(copyIn());

@@ -3,6 +3,7 @@
 #define RUNTIME_BACKENDS_CUDA_GRAPH_H
 
 #include "runtime/backends/cuda/Gpu.h"
+#include "runtime/backends/cuda/GraphFills.h"
 
 #include <functional>
 #include <vector>
@@ -19,14 +20,17 @@ public:
       (*driver_)->cuGraphExecDestroy(executable_);
   }
 
-  /// Captures what `record` puts on the stream.
-  template <typename Record> Status capture(const Driver &driver, CUstream stream, Record record) {
+  /// Captures what `record` puts on the stream; small fills become launches (GraphFills.h).
+  template <typename Record> Status capture(const WorkContext &context, CUstream stream, Record record) {
+    const Driver &driver = context.driver;
     driver_ = &driver;
     // Other threads may call the driver meanwhile.
     QRT_CUDA_CHECK(driver, cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     Status recorded = record();
     CUgraph graph = nullptr;
     CUresult ended = driver->cuStreamEndCapture(stream, &graph);
+    if (recorded.ok() && ended == CUDA_SUCCESS)
+      recorded = launchSmallFills(context, graph);
     CUresult instantiated = recorded.ok() && ended == CUDA_SUCCESS
                                 ? driver->cuGraphInstantiateWithFlags(&executable_, graph, 0)
                                 : CUDA_SUCCESS;

@@ -11,8 +11,14 @@ class PreparedLaunch {
 public:
   static StatusOr<PreparedLaunch> prepare(const Driver &driver, KernelModules &modules, const DeviceLaunch &launch);
 
-  /// Puts it on a stream; also while the stream is being captured.
+  /// Puts it on a stream. While that is being captured, and the work before it is a kernel (of ours or a library's),
+  /// the two are joined by a programmatic edge: the grid's blocks may take their places while those of the other end,
+  /// and wait there (awaitEarlierGrids in device/Common.cuh). Between other works an edge must be a full one; outside a
+  /// graph a launch is for finding errors, and waits.
   Status launch(const Driver &driver, CUstream stream) const;
+
+  /// Adds it to a graph, after the nodes `before`, joined to those that are kernels by programmatic edges.
+  StatusOr<CUgraphNode> addTo(const Driver &driver, CUgraph graph, std::span<const CUgraphNode> before) const;
 
   const std::string &name() const { return name_; }
 

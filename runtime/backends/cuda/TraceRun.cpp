@@ -36,6 +36,8 @@ StatusOr<ExecutionTrace> trace(const Gpu &gpu, const WorkContext &context, const
   ExecutionTrace trace;
   QRT_ASSIGN_OR_RETURN(trace.works, recorder->take());
   assignInstructions(trace, run.copiesIn, pieces, run.copiesOut);
+  // Early launches (PreparedLaunch.h) have taken their places while others ran.
+  beginInTurn(trace);
   return trace;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Calls that no device function can take are refused before anything is launched.
+// Calls that no device function can take are refused before anything is launched; what a fill becomes as a launch.
 #include "runtime/backends/cuda/plan/KernelPlan.h"
 
+#include "runtime/backends/cuda/device/CopyRows.h"
 #include "runtime/backends/cuda/device/Pointwise.h"
 
 #include <gtest/gtest.h>
@@ -149,6 +150,23 @@ TEST(KernelPlan, GridsAndWorkspaceHaveLimits) {
   EXPECT_TRUE(unaligned.status().ok());
   unaligned.workspace(1);
   EXPECT_FALSE(unaligned.status().ok());
+}
+
+TEST(KernelPlan, AFillIsALaunchOfOneFunction) {
+  for (int64_t bytes : {4, 60, 4096, 4100, 1 << 20}) {
+    DeviceLaunch fill = kernelFill(kAddress + 4, bytes);
+    EXPECT_EQ(fill.function, "zeroRows<unsigned>") << bytes;
+    device::CopyRowsParams params;
+    ASSERT_EQ(fill.params.size(), sizeof(params));
+    std::memcpy(&params, fill.params.data(), sizeof(params));
+    EXPECT_EQ(params.target, kAddress + 4);
+    EXPECT_EQ(params.units, bytes / 4);
+    EXPECT_EQ(params.targetStrides[3], 1);
+    EXPECT_EQ(params.dims[2].value, params.units) << "all in the last dimension";
+    int64_t places = int64_t{fill.grid.x} * device::kCopyThreads * device::kCopyUnits;
+    EXPECT_GE(places, params.units);
+    EXPECT_LT(places - params.units, device::kCopyThreads * device::kCopyUnits);
+  }
 }
 
 /// A call of adamw on 256 elements of bf16 with an f32 gradient, all tensors far from those of other places.

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Every device function that a kernel of the catalog launches, compiled as `qcc build` does, on a machine without a
-// GPU: hot ones spill no register, none has a warning of lost speed, and each fits its launches.
+// GPU: hot ones spill no register, none has a warning of lost speed, each fits its launches, and all can be launched
+// while the works before them still run.
 #include "runtime/backends/cuda/CompileDeviceCode.h"
 #include "runtime/backends/cuda/DeviceCode.h"
 #include "runtime/backends/cuda/device/Types.h"
 #include "runtime/base/File.h"
 #include "runtime/kernels/Signature.h"
 #include "tests/unit/cuda/CatalogCalls.h"
+#include "tests/unit/cuda/MachineCode.h"
 
 #include <atomic>
 #include <gtest/gtest.h>
@@ -104,7 +106,7 @@ const std::vector<Function> &allFunctions() {
 }
 
 struct Compiled {
-  Status status;
+  Status status, waits;
   DeviceCodeReport report;
 };
 
@@ -121,6 +123,7 @@ std::vector<Compiled> compile(std::span<const Function> functions) {
                              compileDeviceCode(cache, functions[i].source, functions[i].name, kArchitecture));
         QRT_RETURN_IF_ERROR(checkImage(functions[i].name, cubin.image));
         QRT_ASSIGN_OR_RETURN(results[i].report, readReport(cubin));
+        results[i].waits = checkAwaitsEarlierGrids(cubin);
         return Status();
       };
       results[i].status = compileOne();
@@ -167,11 +170,12 @@ TEST(CudaKernels, CompileWithoutSpillsAndWarnings) {
   std::printf("registers, shared memory and spills of each: %s\n", QCC_KERNEL_TABLE);
   for (size_t i = 0; i < functions.size(); ++i) {
     const Function &function = functions[i];
-    const auto &[status, report] = compiled[i];
+    const auto &[status, waits, report] = compiled[i];
     SCOPED_TRACE(fmt::format("{} of {}, launched by {}", function.name, function.source, function.example));
     EXPECT_TRUE(status.ok()) << status.message();
     if (!status.ok())
       continue;
+    EXPECT_TRUE(waits.ok()) << waits.message();
     for (const std::string &warning : report.warnings)
       ADD_FAILURE() << warning;
     if (function.hot)

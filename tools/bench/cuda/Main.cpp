@@ -49,7 +49,7 @@ struct Set {
 template <typename Record> double timeGraph(Gpu &gpu, Record record) {
   constexpr int kWarm = 3;
   Graph graph;
-  require(graph.capture(gpu.driver(), gpu.stream(), record));
+  require(graph.capture(test::deviceWorks(), gpu.stream(), record));
   Events events(gpu.driver());
   require(events.create(2));
   std::vector<double> times;

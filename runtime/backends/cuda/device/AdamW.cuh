@@ -12,6 +12,8 @@ namespace qrt::device {
 
 /// Counts a step where the norm is finite and a skipped step where it is not. One thread.
 __global__ void optimizerStep(const __grid_constant__ OptimizerStepParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   i64 *counters = as<i64>(p.counters);
   ++counters[isFinite(*as<const float>(p.norm)) ? 0 : 1];
 }
@@ -135,6 +137,8 @@ __device__ __forceinline__ void storeNoisily(bf16 *to, float x, const uint4 &noi
 /// Types of gradient, weight, exp_avg and exp_avg_sq. With a master (f32) the weight is the master rounded to nearest.
 template <typename G, typename W, typename M, typename V, int kMaster>
 __global__ void __launch_bounds__(kAdamWThreads, kAdamWBlocks) adamW(const __grid_constant__ AdamWParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   using Exact = typename Choose<kMaster != 0, float, W>::Type;
   constexpr bool kNoisy = sizeof(Exact) == 2 || sizeof(M) == 2 || sizeof(V) == 2;
   constexpr int kWidth = kNoisy ? kAdamWNoisyWidth : kAdamWWidth;

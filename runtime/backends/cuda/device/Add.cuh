@@ -8,6 +8,8 @@ namespace qrt::device {
 
 template <typename T, int N>
 __global__ void __launch_bounds__(kCopyThreads) add(const __grid_constant__ CopyRowsParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   unsigned first = blockIdx.x * (kCopyThreads * kCopyUnits) + threadIdx.x;
   Piece<T, N> sums[kCopyUnits], terms[kCopyUnits];
   T *places[kCopyUnits];

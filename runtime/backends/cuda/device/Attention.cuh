@@ -74,6 +74,7 @@ template <int kWidth> struct RowPart {
 
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kAttentionThreads) attention(const __grid_constant__ AttentionParams p) {
+  awaitEarlierGrids();
   float *sharedFloats = sharedMemory<float>();
   int head = blockIdx.x % p.heads, index = blockIdx.x / p.heads, tiles = segmentTiles(p.docs);
   if (index >= tiles) {
@@ -148,6 +149,7 @@ __global__ void __launch_bounds__(kAttentionThreads) attention(const __grid_cons
 template <typename T>
 __global__ void __launch_bounds__(kAttentionThreads)
     attentionGradRows(const __grid_constant__ AttentionGradRowsParams p) {
+  awaitEarlierGrids();
   i64 item = (i64(blockIdx.x) * kAttentionThreads + threadIdx.x) / 32;
   int row = static_cast<int>(item / p.heads), head = static_cast<int>(item % p.heads), lane = threadIdx.x % 32;
   if (row >= p.docs.tokens)
@@ -192,6 +194,7 @@ template <int kWidth> struct GradShared {
 /// document.
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kAttentionThreads) attentionGradKeys(const __grid_constant__ AttentionGradParams p) {
+  awaitEarlierGrids();
   float *sharedFloats = sharedMemory<float>();
   GradShared<kWidth> shared(sharedFloats);
   int keyHeads = p.heads / p.ratio;
@@ -250,6 +253,7 @@ __global__ void __launch_bounds__(kAttentionThreads) attentionGradKeys(const __g
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kAttentionThreads)
     attentionGradQueries(const __grid_constant__ AttentionGradParams p) {
+  awaitEarlierGrids();
   float *sharedFloats = sharedMemory<float>();
   GradShared<kWidth> shared(sharedFloats);
   int head = blockIdx.x % p.heads, index = blockIdx.x / p.heads, tiles = segmentTiles(p.docs);

@@ -22,6 +22,8 @@ constexpr int kRowsThreads = 256;
 template <int kWidth>
 __global__ void __launch_bounds__(kRowsThreads)
     attentionBackwardRows(const __grid_constant__ AttentionGradRowsParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   constexpr int kLanes = kWidth / 8;
   // Below 2^32 where the threads of all items are not.
   unsigned item = blockIdx.x * (kRowsThreads / kLanes) + threadIdx.x / kLanes;
@@ -86,6 +88,7 @@ struct BackwardKeysBarriers {
 template <int kWidth>
 __global__ void __launch_bounds__(kAttentionBlock, 1)
     attentionBackwardKeys(const __grid_constant__ AttentionBackwardParams p) {
+  awaitEarlierGrids();
   using Shared = BackwardKeysShared<kWidth>;
   constexpr int kTile = kAttentionTile;
   using Barriers = BackwardKeysBarriers;
@@ -311,6 +314,7 @@ struct BackwardQueriesBarriers {
 template <int kWidth>
 __global__ void __launch_bounds__(kAttentionBlock, 1)
     attentionBackwardQueries(const __grid_constant__ AttentionBackwardParams p) {
+  awaitEarlierGrids();
   using Shared = BackwardQueriesShared<kWidth>;
   constexpr int kTile = kAttentionTile, kValueStages = Shared::kValueStages;
   using Barriers = BackwardQueriesBarriers;

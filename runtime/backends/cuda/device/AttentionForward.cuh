@@ -74,6 +74,7 @@ struct SoftmaxRows {
 template <int kWidth, int kKeys>
 __global__ void __launch_bounds__(kAttentionBlock, 1)
     attentionForward(const __grid_constant__ AttentionForwardParams p) {
+  awaitEarlierGrids();
   using Shared = ForwardShared<kWidth, kKeys>;
   using Barriers = ForwardBarriers;
   SharedAddress shared = sharedAddress(sharedMemory<unsigned char>());

@@ -20,6 +20,8 @@ __device__ __forceinline__ i64 placeOf(unsigned unit, const Divisor (&dims)[3], 
 
 template <typename Unit>
 __global__ void __launch_bounds__(kCopyThreads) copyRows(const __grid_constant__ CopyRowsParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   unsigned first = blockIdx.x * (kCopyThreads * kCopyUnits) + threadIdx.x;
   Unit units[kCopyUnits];
 #pragma unroll
@@ -34,6 +36,8 @@ __global__ void __launch_bounds__(kCopyThreads) copyRows(const __grid_constant__
 
 template <typename Unit>
 __global__ void __launch_bounds__(kCopyThreads) zeroRows(const __grid_constant__ CopyRowsParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   unsigned first = blockIdx.x * (kCopyThreads * kCopyUnits) + threadIdx.x;
 #pragma unroll
   for (int i = 0; i < kCopyUnits; ++i)

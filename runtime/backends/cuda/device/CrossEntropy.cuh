@@ -60,6 +60,7 @@ __device__ __forceinline__ float crossEntropyLoss(Exponentials row, float target
 template <int kVectors>
 __global__ void __launch_bounds__(kCrossEntropyThreads, 1)
     crossEntropyCluster(const __grid_constant__ CrossEntropyParams p) {
+  awaitEarlierGrids();
   constexpr int kWarps = kCrossEntropyThreads / 32, kStages = kCrossEntropyStages, kBlocks = kCrossEntropyBlocks;
   constexpr int kStageBytes = kVectors * kCrossEntropyVectorBytes;
   __shared__ Barrier full[kStages];
@@ -207,6 +208,7 @@ template <int N, typename T> __device__ __forceinline__ void loadLogits(const T 
 /// where N > 1.
 template <typename T, int N, int kGradient>
 __global__ void __launch_bounds__(kCrossEntropyThreads) crossEntropy(const __grid_constant__ CrossEntropyParams p) {
+  awaitEarlierGrids();
   constexpr int kWarps = kCrossEntropyThreads / 32, kUnroll = 4;
   __shared__ Exponentials ofWarp[kWarps];
   i64 row = blockIdx.x;
@@ -270,6 +272,7 @@ __global__ void __launch_bounds__(kCrossEntropyThreads) crossEntropy(const __gri
 
 /// One block: in f64, in an order that follows from the number of rows alone.
 __global__ void __launch_bounds__(kCrossEntropyThreads) sumLosses(const __grid_constant__ SumLossesParams p) {
+  awaitEarlierGrids();
   __shared__ double shared[kCrossEntropyThreads / 32];
   double sum = 0;
 #pragma unroll 8

@@ -37,6 +37,8 @@ __device__ __forceinline__ float *partialOf(const EmbeddingGradParams &p, int bl
 /// Blocks: positions along x, columns along y.
 template <typename T, typename G, int N>
 __global__ void __launch_bounds__(kEmbeddingGradThreads) embeddingGrad(const __grid_constant__ EmbeddingGradParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   constexpr int kPositions = kEmbeddingGradPositions, kInFlight = 8;
   __shared__ int ids[kPositions + 2], tokens[kPositions]; // ids[0] is that of the position before
   int begin = blockIdx.x * kPositions, length = min(kPositions, segmentTokens(p.docs) - begin);
@@ -90,6 +92,8 @@ __global__ void __launch_bounds__(kEmbeddingGradThreads) embeddingGrad(const __g
 template <typename G, int N>
 __global__ void __launch_bounds__(kEmbeddingGradThreads)
     embeddingGradRuns(const __grid_constant__ EmbeddingGradParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   constexpr int kPositions = kEmbeddingGradPositions, kInFlight = 4;
   int block = blockIdx.x, begin = block * kPositions, end = begin + kPositions;
   int id = idAt(p, end - 1);

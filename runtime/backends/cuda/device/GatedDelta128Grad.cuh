@@ -214,6 +214,7 @@ __device__ __forceinline__ void storeDecayGradient(const Delta128GradSums &sums,
 template <typename TDBeta>
 __global__ void __launch_bounds__(kDelta128GradThreads, 1)
     gatedDelta128Grad(const __grid_constant__ Delta128GradParams p) {
+  awaitEarlierGrids();
   const DeltaShape &shape = p.shape;
   Delta128GradShared &shared = *sharedMemory<Delta128GradShared>();
   int chunks = segmentChunks(shape.docs), heads = p.heads;

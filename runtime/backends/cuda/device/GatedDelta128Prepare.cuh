@@ -269,6 +269,7 @@ __device__ __forceinline__ void delta128Products(float (&d)[8][4], const unsigne
 template <typename TBeta>
 __global__ void __launch_bounds__(kPrepareThreads, 2)
     gatedDelta128Prepare(const __grid_constant__ Delta128PrepareParams p) {
+  awaitEarlierGrids();
   const DeltaShape &shape = p.shape;
   const Segments &docs = shape.docs;
   Delta128PrepareShared &shared = *sharedMemory<Delta128PrepareShared>();

@@ -11,6 +11,7 @@ namespace qrt::device {
 template <int kHalves, int kOut>
 __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
     gatedDelta128Scan(const __grid_constant__ Delta128ScanParams p) {
+  awaitEarlierGrids();
   constexpr Delta128Stage kStage = delta128ScanStage(kHalves, kOut);
   const DeltaShape &shape = p.shape;
   constexpr int kBlocks = 2 / kHalves;

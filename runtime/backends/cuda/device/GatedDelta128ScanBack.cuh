@@ -11,6 +11,7 @@ namespace qrt::device {
 template <int kHalves>
 __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
     gatedDelta128ScanBack(const __grid_constant__ Delta128ScanBackParams p) {
+  awaitEarlierGrids();
   constexpr Delta128Stage kStage = delta128ScanBackStage(kHalves);
   const DeltaShape &shape = p.shape;
   constexpr int kBlocks = 2 / kHalves;

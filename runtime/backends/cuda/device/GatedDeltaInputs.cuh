@@ -264,6 +264,8 @@ __device__ __forceinline__ void deltaHead(const GatedDeltaInputsParams &p, int i
 /// Grid: a block for every four heads and one for the gates along x, 32 tokens along y.
 __global__ void __launch_bounds__(kDeltaInputThreads, 6)
     gatedDeltaInputsWide(const __grid_constant__ GatedDeltaInputsParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   __shared__ Barrier barriers[kDeltaInputWarps][kDeltaInputGroups];
   int begin = blockIdx.y * kDeltaInputTokens, end = min(begin + kDeltaInputTokens, p.in.tokens);
   int live = min(end, segmentTokens(p.in.docs));
@@ -308,6 +310,8 @@ __device__ __forceinline__ float convolve(const DeltaInputs &in, int channel, in
 template <typename T>
 __global__ void __launch_bounds__(kDeltaInputThreads)
     gatedDeltaInputs(const __grid_constant__ GatedDeltaInputsParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   int index = blockIdx.x * kDeltaInputWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (index >= deltaHeads(p.in))
     return;
@@ -342,6 +346,8 @@ __global__ void __launch_bounds__(kDeltaInputThreads)
 template <typename T>
 __global__ void __launch_bounds__(kDeltaInputThreads)
     gatedDeltaGates(const __grid_constant__ GatedDeltaInputsParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   int begin = blockIdx.x * kDeltaInputTokens, end = min(begin + kDeltaInputTokens, p.in.tokens);
   deltaGates<T>(p, begin, end, min(end, segmentTokens(p.in.docs)));
 }

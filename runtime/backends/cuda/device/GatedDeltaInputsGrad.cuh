@@ -306,6 +306,8 @@ __device__ __forceinline__ void deltaGradHead(const GatedDeltaInputsGradParams &
 /// Grid: see GatedDeltaInputsGradParams.
 __global__ void __launch_bounds__(kDeltaInputThreads, kDeltaInputGradBlocksOfOne)
     gatedDeltaInputsGradWide(const __grid_constant__ GatedDeltaInputsGradParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   __shared__ Barrier barriers[kDeltaInputWarps][kDeltaInputGradStages];
   int tokens = segmentTokens(p.in.docs), block = blockIdx.x;
   if (block >= p.headBlocks) {
@@ -349,6 +351,8 @@ __global__ void __launch_bounds__(kDeltaInputThreads, kDeltaInputGradBlocksOfOne
 template <typename T>
 __global__ void __launch_bounds__(kDeltaInputThreads)
     gatedDeltaInputsGradActivation(const __grid_constant__ GatedDeltaInputsGradParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   int index = blockIdx.x * kDeltaInputWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (index >= deltaHeads(p.in))
     return;
@@ -381,6 +385,8 @@ __global__ void __launch_bounds__(kDeltaInputThreads)
 template <typename T>
 __global__ void __launch_bounds__(kDeltaInputThreads)
     gatedDeltaInputsGradConvolution(const __grid_constant__ GatedDeltaInputsGradParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   int channels = 2 * p.in.keyHeads * p.in.dk + p.in.valueHeads * p.in.dv;
   int channel = blockIdx.x * kDeltaInputThreads + threadIdx.x, live = segmentTokens(p.in.docs);
   if (channel >= channels)
@@ -402,6 +408,8 @@ __global__ void __launch_bounds__(kDeltaInputThreads)
 template <typename T>
 __global__ void __launch_bounds__(kDeltaInputThreads)
     gatedDeltaInputsGradWeight(const __grid_constant__ GatedDeltaInputsGradParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   int channels = 2 * p.in.keyHeads * p.in.dk + p.in.valueHeads * p.in.dv;
   i64 i = static_cast<i64>(blockIdx.x) * kDeltaInputThreads + threadIdx.x;
   if (i >= static_cast<i64>(channels) * p.in.taps)
@@ -422,6 +430,8 @@ __global__ void __launch_bounds__(kDeltaInputThreads)
 template <typename T>
 __global__ void __launch_bounds__(kDeltaInputThreads)
     gatedDeltaGatesGrad(const __grid_constant__ GatedDeltaInputsGradParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   int begin = blockIdx.x * kDeltaInputGradTokens, end = min(begin + kDeltaInputGradTokens, p.in.tokens);
   deltaGatesGrad<T>(p, begin, end, segmentTokens(p.in.docs),
                     as<float>(p.gateLines) + static_cast<i64>(blockIdx.x) * 2 * p.in.valueHeads);

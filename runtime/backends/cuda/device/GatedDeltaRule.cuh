@@ -65,6 +65,7 @@ __device__ __forceinline__ float *deltaRow(Ptr data, const DeltaShape &shape, in
 /// Gates, T and P of a chunk and value head. Grid: maxChunks, W.
 template <typename T, typename TBeta>
 __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaPrepare(const __grid_constant__ DeltaPrepareParams p) {
+  awaitEarlierGrids();
   const DeltaShape &shape = p.shape;
   const Segments &docs = shape.docs;
   int head = blockIdx.y, keyHead = head / (shape.valueHeads / shape.keyHeads), thread = threadIdx.x;
@@ -146,6 +147,7 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaPrepare(const __grid_
 /// The chunks of a document in order. Writes out, or states, values and residuals. Grid: documents, W, slices of dv.
 template <typename T>
 __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaScan(const __grid_constant__ DeltaScanParams p) {
+  awaitEarlierGrids();
   constexpr int kPitch = kDeltaSlice + 1;
   const DeltaShape &shape = p.shape;
   const Segments &docs = shape.docs;
@@ -223,6 +225,7 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaScan(const __grid_con
 /// Grid: documents, W, slices of dv.
 template <typename T>
 __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaScanBack(const __grid_constant__ DeltaScanBackParams p) {
+  awaitEarlierGrids();
   constexpr int kPitch = kDeltaSlice + 1;
   const DeltaShape &shape = p.shape;
   const Segments &docs = shape.docs;
@@ -305,6 +308,7 @@ __device__ __forceinline__ void deltaRowDots(int n, int width, const float *matr
 /// dG and dBeta of a chunk and value head, and what the head adds to dQ / scale and dK. Grid: maxChunks, W.
 template <typename T, typename TDBeta>
 __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaGrad(const __grid_constant__ DeltaGradParams p) {
+  awaitEarlierGrids();
   const DeltaShape &shape = p.shape;
   const DeltaWorkspace &w = p.workspace;
   const Segments &docs = shape.docs;
@@ -429,6 +433,7 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaGrad(const __grid_con
 /// dQ and dK as sums over the value heads of a key head, in their order. Blocks take tokens in turn.
 template <typename T>
 __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaReduce(const __grid_constant__ DeltaReduceParams p) {
+  awaitEarlierGrids();
   const DeltaShape &shape = p.shape;
   int ratio = shape.valueHeads / shape.keyHeads, tokens = segmentTokens(shape.docs), width = shape.keyHeads * shape.dk;
   for (int t = blockIdx.x; t < shape.docs.tokens; t += gridDim.x)

@@ -42,6 +42,8 @@ __device__ __forceinline__ void loadWeight(Ptr weight, int width, float (&to)[kP
 template <typename T, typename W, int N, int kLanes, int kPieces, int kFull>
 __global__ void __launch_bounds__(kGatedNormThreads, kPieces == 1 ? 4 : 1)
     gatedRmsNorm(const __grid_constant__ GatedRmsNormParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   constexpr int kGroups = kGatedNormThreads / kLanes, kRows = kGatedNormRows;
   int group = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
   auto inside = [&](int i) { return kFull != 0 || (lane + i * kLanes) * N < p.width; };
@@ -100,6 +102,8 @@ __global__ void __launch_bounds__(kGatedNormThreads, kPieces == 1 ? 4 : 1)
 template <typename T, typename W, int N, int kLanes, int kPieces, int kFull, int kSaved>
 __global__ void __launch_bounds__(kGatedNormThreads, kPieces == 1 ? 4 : 1)
     gatedRmsNormGrad(const __grid_constant__ GatedRmsNormGradParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   constexpr int kGroups = kGatedNormThreads / kLanes, kWarps = kGatedNormThreads / 32, kStages = kGatedNormGradStages;
   __shared__ float shared[kWarps][kLanes * kPieces * N];
   PieceStages<T, N, kGatedNormThreads, 3 * kPieces, kStages> stages;

@@ -43,6 +43,8 @@ template <typename T> __device__ __forceinline__ double sumOfSquares(const T *x,
 
 /// A block a chunk.
 __global__ void __launch_bounds__(kNormThreads) squaredNorm(const __grid_constant__ SquaredNormParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   int chunk = blockIdx.x, low = 0, high = p.parts;
   while (high - low > 1) {
     int middle = (low + high) / 2;
@@ -63,6 +65,8 @@ __global__ void __launch_bounds__(kNormThreads) squaredNorm(const __grid_constan
 
 /// One block.
 __global__ void __launch_bounds__(kNormSumThreads) normOfSums(const __grid_constant__ NormOfSumsParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   double sum = 0;
 #pragma unroll 4
   for (int i = threadIdx.x; i < p.count; i += kNormSumThreads)

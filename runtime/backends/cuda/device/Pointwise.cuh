@@ -124,6 +124,8 @@ private:
 /// Units: the pieces that a thread has in flight.
 template <int N, int kUnits, typename In, typename Out, typename... Steps>
 __global__ void __launch_bounds__(kPointwiseThreads) pointwise(const __grid_constant__ PointwiseParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   constexpr int kTensors = In::kCount + Out::kCount, kValues = In::kCount + sizeof...(Steps);
   unsigned first = blockIdx.x * (kPointwiseThreads * kUnits) + threadIdx.x;
   typename In::template Loaded<N> inputs[kUnits];

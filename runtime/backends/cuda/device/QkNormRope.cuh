@@ -128,6 +128,8 @@ __device__ __forceinline__ void clearHeads(const QkNormRopeParams &p, const Head
 /// one step: y = rstd (x (1 + w) cosine + x' (1 + w') sine).
 template <typename T, typename W, int N, int kPieces, int kFull>
 __global__ void __launch_bounds__(32) qkNormRope(const __grid_constant__ QkNormRopeParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   using Rotation = QkRotation<N, kPieces>;
   constexpr int kHeads = kQkNormRopeHeads, kStages = kQkNormRopeStages, kRotated = Rotation::kRotated;
   __shared__ typename Rotation::Shared shared;
@@ -232,6 +234,8 @@ __global__ void __launch_bounds__(32) qkNormRope(const __grid_constant__ QkNormR
 template <typename T, typename W, int N, int kPieces, int kFull, int kSaved>
 __global__ void __launch_bounds__(kQkNormRopeGradWarps * 32, kPieces == 1 ? 2 : 1)
     qkNormRopeGrad(const __grid_constant__ QkNormRopeParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   using Rotation = QkRotation<N, kPieces>;
   constexpr int kHeads = kQkNormRopeHeads, kStages = kQkNormRopeStages, kRotated = Rotation::kRotated;
   constexpr int kWarps = kQkNormRopeGradWarps;

@@ -45,6 +45,8 @@ __device__ __forceinline__ int firstRow(int rows, int block) {
 template <typename T, typename W, int N, int kThreads, int kPieces, int kFull, int kAdd>
 __global__ void __launch_bounds__(kThreads, kThreads < kRmsNormThreads ? kRmsNormThreads / kThreads : 1)
     rmsNorm(const __grid_constant__ RmsNormParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   constexpr int kStages = kNormStages, kTensors = kAdd ? 2 : 1, kStep = kThreads * N;
   __shared__ float shared[2][1][kThreads / 32];
   __shared__ Barrier barriers[kStages];
@@ -130,6 +132,8 @@ template <typename T, typename W, int N, int kThreads, int kPieces, int kFull, i
 __global__ void __launch_bounds__(kThreads, sizeof(W) == sizeof(T) && kThreads < kRmsNormGradThreads
                                                 ? kRmsNormGradThreads / kThreads
                                                 : 1) rmsNormGrad(const __grid_constant__ RmsNormGradParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   constexpr int kStages = kNormStages, kTensors = kAdd ? 3 : 2, kStep = kThreads * N;
   constexpr int kTotals = kSaved ? 1 : 2; // of g x, of x x
   __shared__ float shared[2][kTotals][kThreads / 32];

@@ -30,18 +30,24 @@ template <typename Unit> __device__ __forceinline__ void copyRow(const RowCopyPa
 /// Rows of tokens in no document become zero.
 template <typename Unit>
 __global__ void __launch_bounds__(kRowCopyThreads) embedding(const __grid_constant__ RowCopyParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   int token = blockIdx.x;
   copyRow<Unit>(p, documentOf(p.docs, token) < 0 ? -1 : as<const int>(p.ids)[token], token);
 }
 
 template <typename Unit>
 __global__ void __launch_bounds__(kRowCopyThreads) gatherRows(const __grid_constant__ RowCopyParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   int row = blockIdx.x;
   copyRow<Unit>(p, row < segmentTrained(p.docs) ? trainedRow(p.docs, row) : -1, row);
 }
 
 /// Labels: one i32 a row; kIgnoredLabel past the trained rows.
 __global__ void __launch_bounds__(kRowCopyThreads) gatherLabels(const __grid_constant__ RowCopyParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   int row = blockIdx.x * kRowCopyThreads + threadIdx.x;
   if (row < p.rows)
     as<int>(p.to)[row] = row < segmentTrained(p.docs) ? as<const int>(p.from)[trainedRow(p.docs, row)] : kIgnoredLabel;
@@ -61,6 +67,8 @@ __device__ __forceinline__ int firstTrainedFrom(const Segments &docs, int token)
 
 template <typename Unit>
 __global__ void __launch_bounds__(kRowCopyThreads) scatterRows(const __grid_constant__ RowCopyParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   __shared__ int sources[kScatterRows];
   int first = blockIdx.x * kScatterRows;
   if (threadIdx.x < 32) {

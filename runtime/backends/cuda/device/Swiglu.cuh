@@ -9,6 +9,8 @@ namespace qrt::device {
 
 template <typename T, int N>
 __global__ void __launch_bounds__(kSwigluThreads) swiglu(const __grid_constant__ SwigluParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   int col = (blockIdx.x * kSwigluThreads + threadIdx.x) * N;
   if (col >= p.cols)
     return;
@@ -38,6 +40,8 @@ __global__ void __launch_bounds__(kSwigluThreads) swiglu(const __grid_constant__
 
 template <typename T, int N>
 __global__ void __launch_bounds__(kSwigluThreads) swigluGrad(const __grid_constant__ SwigluGradParams p) {
+  awaitEarlierGrids();
+  admitNextGrid();
   int col = (blockIdx.x * kSwigluThreads + threadIdx.x) * N;
   if (col >= p.cols)
     return;

@@ -126,4 +126,14 @@ Status planZero(const Tensor &target, KernelPlan &plan) {
   return planRows({target.shape, 0}, target, plan);
 }
 
+DeviceLaunch kernelFill(DevicePtr data, int64_t bytes) {
+  Tensor target{denseShape(DType::I32, std::array{bytes / kKernelFillUnit}), data};
+  KernelPlan plan(0);
+  StatusOr<device::CopyRowsParams> params =
+      rowsParams(CommonRows(target.shape, target.shape), kKernelFillUnit, 0, data);
+  assert(params.ok() && params->units > 0);
+  launchRows("CopyRows.cuh", fmt::format("zeroRows<{}>", unitType(kKernelFillUnit)), *params, plan);
+  return std::get<DeviceLaunch>(plan.works().front());
+}
+
 } // namespace qrt::cuda

@@ -170,6 +170,11 @@ Status planCopy(const Tensor &source, const Tensor &target, KernelPlan &plan);
 /// Zeros in every element of a tensor, and nowhere in its gaps.
 Status planZero(const Tensor &target, KernelPlan &plan);
 
+/// A fill with zeros by a kernel, in units of 4 bytes: always of the same function, which every program for a GPU has
+/// (what libraries fill is not in it; GraphFills.h).
+constexpr int64_t kKernelFillUnit = 4;
+DeviceLaunch kernelFill(DevicePtr data, int64_t bytes);
+
 /// "bf16" or "float": how device code names a type of storage.
 std::string_view deviceType(DType dtype);
 
