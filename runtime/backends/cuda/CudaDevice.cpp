@@ -296,7 +296,7 @@ Status CudaExecutable::build(Choosing choosing) {
     for (PreparedWorks &works : works_)
       for (PreparedWorks::Work &work : works.works())
         if (auto *gemm = std::get_if<PreparedGemm>(&work))
-          QRT_RETURN_IF_ERROR(device_.tuner().choose(*gemm, choosing, device_.at(Space::Transient, 0),
+          QRT_RETURN_IF_ERROR(device_.tuner().choose(context, *gemm, choosing, device_.at(Space::Transient, 0),
                                                      device_.reserved()[static_cast<int>(Space::Transient)]));
     device_.tuner().settle();
   }
@@ -412,7 +412,7 @@ StatusOr<ExecutionTimes> CudaExecutable::time(double seconds) {
   const Gpu &gpu = device_.gpu();
   WorkContext context = gpu.works(*modules_);
   ExecutionTimes times;
-  QRT_RETURN_IF_ERROR(measureRates(gpu, entryStorage(entry_), device_.at(Space::Transient, 0),
+  QRT_RETURN_IF_ERROR(measureRates(gpu, context, entryStorage(entry_), device_.at(Space::Transient, 0),
                                    device_.reserved()[static_cast<int>(Space::Transient)], times));
   Graph marked;
   Events events(gpu.driver());

@@ -30,7 +30,8 @@ void GemmTuner::settle() {
   fresh_.clear();
 }
 
-Status GemmTuner::choose(PreparedGemm &gemm, Choosing choosing, DevicePtr scratch, int64_t scratchBytes) {
+Status GemmTuner::choose(const WorkContext &context, PreparedGemm &gemm, Choosing choosing, DevicePtr scratch,
+                         int64_t scratchBytes) {
   std::string name = gemm.name();
   auto record = [&](ProductChoice::Reason reason) {
     chosen_.set(name, {gemm.chosen(), reason});
@@ -58,14 +59,15 @@ Status GemmTuner::choose(PreparedGemm &gemm, Choosing choosing, DevicePtr scratc
     return record(ProductChoice::Reason::Timed);
   size_t best = 0;
   if (gemm.candidates() > 1)
-    QRT_RETURN_IF_ERROR(time(gemm, scratch, scratchBytes, best));
+    QRT_RETURN_IF_ERROR(time(context, gemm, scratch, scratchBytes, best));
   gemm.chooseCandidate(best);
   fresh_.push_back(name);
   ++timed_;
   return record(ProductChoice::Reason::Timed);
 }
 
-Status GemmTuner::time(PreparedGemm &gemm, DevicePtr scratch, int64_t scratchBytes, size_t &best) {
+Status GemmTuner::time(const WorkContext &context, PreparedGemm &gemm, DevicePtr scratch, int64_t scratchBytes,
+                       size_t &best) {
   auto aligned = [](int64_t bytes) { return static_cast<DevicePtr>(bytes / 256 * 256); };
   DevicePtr a = scratch, b = a + aligned(gemmExtent(gemm.gemm().a)), c = b + aligned(gemmExtent(gemm.gemm().b));
   // Real numbers each time: what products left there, in part sums of sums, would take another power.
@@ -74,16 +76,22 @@ Status GemmTuner::time(PreparedGemm &gemm, DevicePtr scratch, int64_t scratchByt
   size_t candidates = gemm.candidates();
   Events events(gpu_.driver());
   QRT_RETURN_IF_ERROR(events.create(candidates + 1));
-  // Candidates [first, last), `runs` times each and one behind the other: milliseconds of a run of each.
+  // Candidates [first, last), `runs` times each and one behind the other: milliseconds of a run of each. As a graph,
+  // which is how they will run: what some bring beside their kernels costs something else in a stream.
   std::vector<double> milliseconds(candidates);
   auto measure = [&](size_t first, size_t last, int runs) -> Status {
-    QRT_RETURN_IF_ERROR(events.record(first, gpu_.stream()));
-    for (size_t i = first; i < last; ++i) {
-      gemm.chooseCandidate(i);
-      for (int run = 0; run < runs; ++run)
-        QRT_RETURN_IF_ERROR(gemm.launch(gpu_.stream(), gpu_.gemmWorkspace(), a, b, c));
-      QRT_RETURN_IF_ERROR(events.record(i + 1, gpu_.stream()));
-    }
+    Graph graph;
+    QRT_RETURN_IF_ERROR(graph.capture(context, gpu_.stream(), [&]() -> Status {
+      QRT_RETURN_IF_ERROR(events.recordInGraph(first, gpu_.stream()));
+      for (size_t i = first; i < last; ++i) {
+        gemm.chooseCandidate(i);
+        for (int run = 0; run < runs; ++run)
+          QRT_RETURN_IF_ERROR(gemm.launch(gpu_.stream(), gpu_.gemmWorkspace(), a, b, c));
+        QRT_RETURN_IF_ERROR(events.recordInGraph(i + 1, gpu_.stream()));
+      }
+      return Status();
+    }));
+    QRT_RETURN_IF_ERROR(graph.launch(gpu_.stream()));
     QRT_RETURN_IF_ERROR(gpu_.synchronize());
     for (size_t i = first; i < last; ++i) {
       QRT_ASSIGN_OR_RETURN(milliseconds[i], events.elapsed(i, i + 1));

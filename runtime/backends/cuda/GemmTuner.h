@@ -30,7 +30,8 @@ public:
   /// Sets the algorithm of `gemm`. `scratch` is device memory for operands, whose contents are lost; where it is too
   /// small, or with Choosing::Quickly, the library's first candidate is taken. InvalidData if the library cannot run
   /// what is given or settled.
-  Status choose(PreparedGemm &gemm, Choosing choosing, DevicePtr scratch, int64_t scratchBytes);
+  Status choose(const WorkContext &context, PreparedGemm &gemm, Choosing choosing, DevicePtr scratch,
+                int64_t scratchBytes);
 
   /// Settles what was timed since the last call: of processes that timed the same product, the first to come here has
   /// its choice taken by all. To be called, and products to be chosen once more, before any of them is captured. A file
@@ -45,7 +46,7 @@ public:
   int64_t unkept() const { return unkept_; }
 
 private:
-  Status time(PreparedGemm &gemm, DevicePtr scratch, int64_t scratchBytes, size_t &best);
+  Status time(const WorkContext &context, PreparedGemm &gemm, DevicePtr scratch, int64_t scratchBytes, size_t &best);
 
   const Gpu &gpu_;
   ChoicesFile file_;

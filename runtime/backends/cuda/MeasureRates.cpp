@@ -24,7 +24,8 @@ template <typename Work> static StatusOr<double> fastest(const Gpu &gpu, int run
   return best;
 }
 
-Status measureRates(const Gpu &gpu, DType dtype, DevicePtr scratch, int64_t scratchBytes, ExecutionTimes &times) {
+Status measureRates(const Gpu &gpu, const WorkContext &context, DType dtype, DevicePtr scratch, int64_t scratchBytes,
+                    ExecutionTimes &times) {
   // Less lies in the second-level cache.
   constexpr int64_t kLeastCopy = int64_t{256} << 20, kMostCopy = int64_t{4} << 30;
   if (int64_t bytes = std::min(kMostCopy, scratchBytes / 2 / 256 * 256); bytes >= kLeastCopy) {
@@ -48,7 +49,7 @@ Status measureRates(const Gpu &gpu, DType dtype, DevicePtr scratch, int64_t scra
                        PreparedGemm::prepare(gpu.cublasLt(), {matrix(0), matrix(1), matrix(2), false, true, false}));
   // Fills the scratch with random numbers too.
   GemmTuner tuner(gpu, "");
-  QRT_RETURN_IF_ERROR(tuner.choose(gemm, Choosing::Carefully, scratch, scratchBytes));
+  QRT_RETURN_IF_ERROR(tuner.choose(context, gemm, Choosing::Carefully, scratch, scratchBytes));
   QRT_ASSIGN_OR_RETURN(double milliseconds,
                        fastest(gpu, 10, [&] { return gemm.launch(gpu.stream(), gpu.gemmWorkspace()); }));
   times.gemmRate = 2.0 * kExtent * kExtent * kExtent / milliseconds * 1e3;

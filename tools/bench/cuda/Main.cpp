@@ -195,7 +195,7 @@ double measureCopy(Gpu &gpu) {
   StatusOr<DeviceMemory> scratch = gpu.allocate(kBytes);
   require(scratch.status());
   ExecutionTimes times;
-  require(measureRates(gpu, DType::BF16, scratch->data(), kBytes, times));
+  require(measureRates(gpu, test::deviceWorks(), DType::BF16, scratch->data(), kBytes, times));
   return times.copyRate * 1e-12;
 }
 
