@@ -13,6 +13,7 @@
   launch       a replayed graph has the bits of the instructions launched one by one
   repeat       two runs have the same bits; 20 runs while another process keeps the GPU busy have them too
   poison       memory full of NaN beforehand gives the same bits
+  remat        gradients in the least memory are those of a run that keeps everything
   clusters     a model whose gates no compound takes has the numbers of one whose gates are compounds
   steps        losses fall as on the CPU; a gradient that is not finite changes nothing
 
@@ -309,14 +310,29 @@ def falling(tree, dtype):
     return f"loss {first:.3f} to {last:.3f}"
 
 
+def near(run, one, other, bound):
+    """Losses and gradient norms of `one`, the run that is described, are those of the other within a relative bound."""
+    for step, (got, expected) in enumerate(zip(numbers(one), numbers(other), strict=True), 1):
+        if not all(abs(left - right) <= bound * abs(right) for left, right in zip(got, expected)):
+            raise Failed(f"step {step}: loss and gradient norm {run} are {got}, expected {expected} within {bound} of them")
+
+
 def clusters(tree):
     """Generated kernels in place of a compound's: a run has the same numbers within rounding."""
     formed, *_ = tree.train("heads-f32", "formed")
     generated, *_ = tree.train("clusters-f32", "generated")
-    for step, (expected, got) in enumerate(zip(numbers(formed), numbers(generated), strict=True), 1):
-        if any(abs(left - right) > 1e-4 * abs(left) for left, right in zip(expected, got)):
-            raise Failed(f"step {step}: loss and gradient norm {got}, with compounds {expected}")
+    near("with clusters", generated, formed, 1e-4)
     return f"{len(generated)} steps"
+
+
+def remat(tree, dtype):
+    """In the least memory, where all that helps is computed again, gradients are those of a run that keeps everything."""
+    kept = tree.train(f"heads-{dtype}", f"kept-{dtype}", steps=len(ROWS))
+    least = tree.train(f"least-{dtype}", f"least-{dtype}", steps=len(ROWS))
+    if numbers(kept[0]) == numbers(least[0]) and kept[1] == least[1]:
+        return "the same bits"
+    near("in the least memory", least[0], kept[0], {"f32": 1e-5, "bf16": 2e-3}[dtype])
+    return "within rounding"
 
 
 def checks(tree):
@@ -349,6 +365,8 @@ def checks(tree):
         found.append(Check(f"golden {dtype} {bucket}", lambda dtype=dtype, bucket=bucket: golden(tree, dtype, bucket)))
     found.append(Check("clusters", lambda: clusters(tree)))
     for dtype in ("f32", "bf16"):
+        found.append(Check(f"remat {dtype}", lambda dtype=dtype: remat(tree, dtype)))
+    for dtype in ("f32", "bf16"):
         found.append(Check(f"steps heads-{dtype}", lambda dtype=dtype: falling(tree, dtype)))
     found.append(Check("repeat heads-bf16 under load", lambda: under_load(tree, "heads-bf16"), alone=True))
     return found
@@ -378,8 +396,13 @@ def build_programs(tree):
         tree.run(qcc, "import", path, "--dtype", dtype, "-o", module)
         if name == "clusters-f32" and not spellings.without_swiglu(module):
             raise Failed(f"{module} has no gates")
-        tree.run(qcc, "build", module, "--target", "sm_90a", "--states", states, "--buckets", buckets, "-o",
-                 tree.programs / f"{name}.qprog")
+        build = [qcc, "build", module, "--target", "sm_90a", "--states", states, "--buckets", buckets, "-o"]
+        tree.run(*build, tree.programs / f"{name}.qprog")
+        if name.startswith("heads-"):
+            # What no run can do with is refused with what one can.
+            refusal = tree.run(*build, tree.work / "none.qprog", "--memory", 1, codes=(1,))
+            least = re.search(r"at least ([\d,]+) bytes", refusal)[1].replace(",", "")
+            tree.run(*build, tree.programs / f"least-{dtype}.qprog", "--memory", least)
 
 
 def run_checks(found, jobs):
