@@ -43,7 +43,7 @@ struct GatedDeltaInputsParams {
 /// of the heads [firstHead, firstHead + heads), each warp `tokens` of them, the first of all `token`. The heads of the
 /// same tokens follow one another; the first tokens leave the heads' line `line`, the next the line after it.
 struct DeltaGradRange {
-  int firstBlock, firstHead, heads, token, tokens, line;
+  int firstBlock, firstHead, heads, firstToken, tokens, line;
 };
 
 /// `lines`: f32 [lines, C * taps], whose sum is conv_weight's gradient; `gateLines`: f32 [parts of the gates, 2 * W],

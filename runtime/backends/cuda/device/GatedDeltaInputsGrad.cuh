@@ -322,7 +322,7 @@ __global__ void __launch_bounds__(kDeltaInputThreads, kDeltaInputGradBlocksOfOne
   const DeltaGradRange &range = p.ranges[at];
   block -= range.firstBlock;
   int part = block / range.heads, warp = warpIndex(), index = range.firstHead + block % range.heads;
-  int begin = min(range.token + (part * kDeltaInputWarps + warp) * range.tokens, p.in.tokens);
+  int begin = min(range.firstToken + (part * kDeltaInputWarps + warp) * range.tokens, p.in.tokens);
   int end = min(begin + range.tokens, p.in.tokens);
   DeltaSection section = deltaSection(p.in, index);
   DeltaGradStages stages(barriers[warp], warp);

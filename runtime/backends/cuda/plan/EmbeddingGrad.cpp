@@ -16,7 +16,7 @@ Status planEmbeddingGrad(const Call &call, KernelPlan &plan) {
   device::EmbeddingGradParams params{segmentsOf(call, 0), ids.data,  order.data,     dout.data,
                                      dweight.data,        partials,  dout.stride(0), dweight.stride(0),
                                      int32(cols),         accumulate};
-  Dim3 grid{static_cast<uint32_t>(chunks), ceilDiv(cols, width * device::kEmbeddingGradThreads)};
+  Dim3 grid{gridExtent(chunks), ceilDiv(cols, width * device::kEmbeddingGradThreads)};
   Dim3 block{device::kEmbeddingGradThreads};
   plan.launch("EmbeddingGrad.cuh", instance("embeddingGrad", {dout.shape.dtype, dweight.shape.dtype}, {width}), grid,
               block, 0, params);

@@ -162,9 +162,8 @@ Status planGatedDeltaInputsGrad(const Call &call, KernelPlan &plan) {
   params.lines = plan.workspace(std::max(lines[0], lines[1]) * weights * 4);
   params.gateLines = plan.workspace(gateParts * 2 * in.valueHeads * 4);
   if (wide) {
-    plan.launch("GatedDeltaInputsGrad.cuh", "gatedDeltaInputsGradWide",
-                {static_cast<uint32_t>(params.headBlocks + gateParts)}, {kThreads}, device::kDeltaInputGradBytes,
-                params)
+    plan.launch("GatedDeltaInputsGrad.cuh", "gatedDeltaInputsGradWide", {gridExtent(params.headBlocks + gateParts)},
+                {kThreads}, device::kDeltaInputGradBytes, params)
         .map(headMap(qkv, offsetof(Params, qkvMap)))
         .map(headMap(dq, offsetof(Params, cotangentMaps[0])))
         .map(headMap(dk, offsetof(Params, cotangentMaps[1])))
@@ -178,8 +177,8 @@ Status planGatedDeltaInputsGrad(const Call &call, KernelPlan &plan) {
     uint32_t rows = gridRows(in.tokens);
     launch("gatedDeltaInputsGradActivation", {ceilDiv(heads(in), device::kDeltaInputWarps), rows});
     launch("gatedDeltaInputsGradConvolution", {ceilDiv(channels(in), kThreads), rows});
-    launch("gatedDeltaInputsGradWeight", {ceilDiv(weights, kThreads), static_cast<uint32_t>(parts)});
-    launch("gatedDeltaGatesGrad", {static_cast<uint32_t>(gateParts)});
+    launch("gatedDeltaInputsGradWeight", {ceilDiv(weights, kThreads), gridExtent(parts)});
+    launch("gatedDeltaGatesGrad", {gridExtent(gateParts)});
   }
   int64_t gateLine = 2 * in.valueHeads, keyChannels = 2 * int64_t{in.keyHeads} * in.dk;
   // The gradient of some channels' taps.

@@ -82,10 +82,9 @@ public:
 
 private:
   DevicePtr floats(int64_t count) { return plan_.workspace(count * 4); }
-  Dim3 chunkGrid() const { return {static_cast<uint32_t>(chunks_), static_cast<uint32_t>(valueHeads_)}; }
+  Dim3 chunkGrid() const { return {gridExtent(chunks_), gridExtent(valueHeads_)}; }
   Dim3 documentGrid() const {
-    return {static_cast<uint32_t>(call_.bucket.documents), static_cast<uint32_t>(valueHeads_),
-            ceilDiv(dv_, device::kDeltaSlice)};
+    return {gridExtent(call_.bucket.documents), gridExtent(valueHeads_), ceilDiv(dv_, device::kDeltaSlice)};
   }
   template <typename Params> void launch(std::string function, Dim3 grid, int64_t floats, const Params &params) {
     plan_.launch(kSource, std::move(function), grid, {device::kDeltaThreads}, static_cast<uint32_t>(floats * 4),
