@@ -60,7 +60,6 @@ __device__ __forceinline__ void sumColumns(const ColumnSumResult &result, int bl
 __global__ void __launch_bounds__(kColumnSumThreads, kColumnSumBlocksOfOne)
     columnSums(const __grid_constant__ ColumnSumsParams p) {
   awaitEarlierGrids();
-  admitNextGrid();
   // Floats of one: four a thread.
   __align__(16) __shared__ float shared[kColumnSumThreads * 4];
   int index = 0, block = blockIdx.x;

@@ -307,7 +307,6 @@ __device__ __forceinline__ void deltaGradHead(const GatedDeltaInputsGradParams &
 __global__ void __launch_bounds__(kDeltaInputThreads, kDeltaInputGradBlocksOfOne)
     gatedDeltaInputsGradWide(const __grid_constant__ GatedDeltaInputsGradParams p) {
   awaitEarlierGrids();
-  admitNextGrid();
   __shared__ Barrier barriers[kDeltaInputWarps][kDeltaInputGradStages];
   int tokens = segmentTokens(p.in.docs), block = blockIdx.x;
   if (block >= p.headBlocks) {
