@@ -212,18 +212,14 @@ Call CudaExecutable::callOf(const Launch &launch, std::span<const Tensor> args) 
 
 StatusOr<size_t> CudaExecutable::planUpdatesFrom(size_t first, KernelPlan &plan) const {
   std::deque<std::vector<Tensor>> args;
-  std::vector<Call> calls;
+  UpdateGroup group;
   for (size_t i = first; i < entry_.instructions.size(); ++i) {
     const Launch *launch = std::get_if<Launch>(&entry_.instructions[i].work);
-    if (!launch || launch->kernel != Kernel::AdamW)
+    if (!launch || launch->kernel != Kernel::AdamW || !group.join(callOf(*launch, args.emplace_back(argsOf(*launch)))))
       break;
-    Call call = callOf(*launch, args.emplace_back(argsOf(*launch)));
-    if (!calls.empty() && !joinsUpdates(calls, call))
-      break;
-    calls.push_back(call);
   }
-  QRT_RETURN_IF_ERROR(planUpdates(calls, plan));
-  return calls.size();
+  QRT_RETURN_IF_ERROR(planUpdates(group.calls(), plan));
+  return group.calls().size();
 }
 
 Status CudaExecutable::plan(const Instruction &instruction, KernelPlan &plan) const {

@@ -6,7 +6,10 @@
 #include "runtime/backends/cuda/device/CopyRows.h"
 #include "runtime/backends/cuda/device/Pointwise.h"
 
+#include <algorithm>
+#include <deque>
 #include <gtest/gtest.h>
+#include <random>
 
 using namespace qrt;
 using namespace qrt::cuda;
@@ -169,11 +172,11 @@ TEST(KernelPlan, AFillIsALaunchOfOneFunction) {
   }
 }
 
-/// A call of adamw on 256 elements of bf16 with an f32 gradient, all tensors far from those of other places.
+/// A call of adamw on elements of bf16 with an f32 gradient, all tensors far from those of other places.
 struct Update {
-  explicit Update(DevicePtr place) {
+  explicit Update(DevicePtr place, int64_t elements = 256) {
     args.resize(9);
-    std::vector<int64_t> dims = {256}, one = {1};
+    std::vector<int64_t> dims = {elements}, one = {1};
     for (size_t i : {0, 5, 6, 7})
       args[i] = {denseShape(i == 0 ? DType::F32 : DType::BF16, dims), kAddress * place + (DevicePtr{i} << 20)};
     for (size_t i = 1; i <= 4; ++i)
@@ -185,7 +188,14 @@ struct Update {
 
 TEST(Updates, JoinWhereNoneSeesWhatAnotherWrites) {
   Update a(2), b(3), next(4);
-  auto joins = [&] { return joinsUpdates(std::vector{a.call(), b.call()}, next.call()); };
+  auto joins = [&] {
+    UpdateGroup group;
+    EXPECT_TRUE(group.join(a.call()));
+    EXPECT_TRUE(group.join(b.call()));
+    bool joined = group.join(next.call());
+    EXPECT_EQ(group.calls().size(), joined ? 3u : 2u);
+    return joined;
+  };
   EXPECT_TRUE(joins());
   // Another norm, step, learning rate or seed.
   for (size_t scalar = 1; scalar <= 4; ++scalar) {
@@ -214,6 +224,44 @@ TEST(Updates, JoinWhereNoneSeesWhatAnotherWrites) {
   next.args[7] = Update(4).args[7];
   next.args[0].data = a.args[0].data;
   EXPECT_TRUE(joins()) << "both read the gradient";
+}
+
+/// Whether `a` writes what `b` reads or writes, of two calls with masters and far scalars.
+bool writesArgumentOf(const Update &a, const Update &b) {
+  for (size_t written : {5, 6, 7, 8})
+    for (size_t arg : {0, 5, 6, 7, 8}) {
+      const Tensor &x = a.args[written], &y = b.args[arg];
+      auto bytes = [](const Tensor &tensor) { return DevicePtr(tensor.dim(0) * byteSize(tensor.shape.dtype)); };
+      if (x.data < y.data + bytes(y) && y.data < x.data + bytes(x))
+        return true;
+    }
+  return false;
+}
+
+TEST(Updates, JoinWhereNoPairClashes) {
+  std::mt19937 random(3);
+  size_t joined = 0, refused = 0;
+  for (int round = 0; round < 50; ++round) {
+    std::deque<Update> updates;
+    UpdateGroup group;
+    for (int i = 0; i < 40; ++i) {
+      // Small and large, among so few addresses that many overlap: most of the gradients.
+      Update next(2, int64_t{4} << random() % 9);
+      next.args[8].shape = next.args[0].shape;
+      for (size_t arg : {0, 5, 6, 7, 8})
+        next.args[arg].data = 2 * kAddress + random() % (arg == 0 ? 256 : 4096) * 32;
+      bool fits = std::none_of(updates.begin(), updates.end(), [&](const Update &update) {
+        return writesArgumentOf(update, next) || writesArgumentOf(next, update);
+      });
+      updates.push_back(next);
+      ASSERT_EQ(group.join(updates.back().call()), fits) << "round " << round << ", call " << i;
+      ++(fits ? joined : refused);
+      if (!fits)
+        updates.pop_back();
+    }
+  }
+  EXPECT_GT(joined, 250u);
+  EXPECT_GT(refused, 250u);
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "runtime/backends/cuda/plan/Plans.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace qrt::cuda {
 
@@ -94,36 +95,63 @@ private:
   int64_t width_;
 };
 
-/// Tensors of adamw have no gaps.
-bool overlap(const Tensor &a, const Tensor &b) {
-  auto end = [](const Tensor &tensor) {
-    return tensor.data + static_cast<DevicePtr>(tensor.shape.elements() * byteSize(tensor.shape.dtype));
-  };
-  return a && b && a.data < end(b) && b.data < end(a);
+/// Where a tensor lies; those of adamw have no gaps.
+std::pair<DevicePtr, DevicePtr> rangeOf(const Tensor &tensor) {
+  return {tensor.data, tensor.data + static_cast<DevicePtr>(tensor.shape.elements() * byteSize(tensor.shape.dtype))};
 }
 
-bool writesArgumentOf(const Call &writer, const Call &other) {
-  for (Arg written : {kWeight, kExpAvg, kExpAvgSq, kMaster})
-    if (std::any_of(other.args.begin(), other.args.end(),
-                    [&](const Tensor &tensor) { return overlap(writer.args[written], tensor); }))
-      return true;
-  return false;
+/// Whether two calls may share a launch but for what they write.
+bool haveSameScalarsAndTypes(const Call &a, const Call &b) {
+  for (Arg arg : {kNorm, kCounters, kHyper, kSeed})
+    if (a.args[arg].data != b.args[arg].data)
+      return false;
+  for (Arg arg : {kGradient, kWeight, kExpAvg, kExpAvgSq})
+    if (a.args[arg].shape.dtype != b.args[arg].shape.dtype)
+      return false;
+  return static_cast<bool>(a.args[kMaster]) == static_cast<bool>(b.args[kMaster]);
 }
+
+constexpr Arg kWritten[] = {kWeight, kExpAvg, kExpAvgSq, kMaster};
 
 } // namespace
 
-bool joinsUpdates(std::span<const Call> calls, const Call &next) {
-  const Call &first = calls[0];
-  for (Arg arg : {kNorm, kCounters, kHyper, kSeed})
-    if (first.args[arg].data != next.args[arg].data)
-      return false;
-  for (Arg arg : {kGradient, kWeight, kExpAvg, kExpAvgSq})
-    if (first.args[arg].shape.dtype != next.args[arg].shape.dtype)
-      return false;
-  if (static_cast<bool>(first.args[kMaster]) != static_cast<bool>(next.args[kMaster]))
+void UpdateGroup::Addresses::add(const Tensor &tensor) {
+  if (!tensor)
+    return;
+  auto [begin, end] = rangeOf(tensor);
+  // Ranges that it overlaps become one with it.
+  auto next = ends_.lower_bound(end);
+  while (next != ends_.begin() && std::prev(next)->second > begin) {
+    --next;
+    begin = std::min(begin, next->first);
+    end = std::max(end, next->second);
+    next = ends_.erase(next);
+  }
+  ends_[begin] = end;
+}
+
+bool UpdateGroup::Addresses::intersects(const Tensor &tensor) const {
+  if (!tensor)
     return false;
-  return std::none_of(calls.begin(), calls.end(),
-                      [&](const Call &call) { return writesArgumentOf(call, next) || writesArgumentOf(next, call); });
+  auto [begin, end] = rangeOf(tensor);
+  // Of the ranges that begin before it ends, the last ends last.
+  auto next = ends_.lower_bound(end);
+  return next != ends_.begin() && std::prev(next)->second > begin;
+}
+
+bool UpdateGroup::join(const Call &call) {
+  auto isWritten = [&](const Tensor &tensor) { return written_.intersects(tensor); };
+  auto isArgument = [&](Arg written) { return arguments_.intersects(call.args[written]); };
+  if (!calls_.empty() &&
+      (!haveSameScalarsAndTypes(calls_[0], call) || std::any_of(call.args.begin(), call.args.end(), isWritten) ||
+       std::any_of(std::begin(kWritten), std::end(kWritten), isArgument)))
+    return false;
+  calls_.push_back(call);
+  for (const Tensor &tensor : call.args)
+    arguments_.add(tensor);
+  for (Arg written : kWritten)
+    written_.add(call.args[written]);
+  return true;
 }
 
 Status planUpdates(std::span<const Call> calls, KernelPlan &plan) {

@@ -15,6 +15,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstring>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -158,11 +159,33 @@ private:
 /// and actual, where no device function takes these shapes or types; the plan is then of no use.
 Status planKernel(const Call &call, KernelPlan &plan);
 
-/// Whether a call of adamw fits into one plan with the calls before it, of which there is at least one: it has their
-/// scalars (norm, counters, hyperparameters, seed) and types, and neither writes what the other reads or writes.
-bool joinsUpdates(std::span<const Call> calls, const Call &next);
-/// The works of calls of adamw that join each other, as those of one: few launches update many parameters. To the same
-/// bits as a plan for each. Errors as planKernel's.
+/// Calls of adamw that fit into one plan: they have the same scalars (norm, counters, hyperparameters, seed) and types,
+/// and none writes what another reads or writes. Refers to the arguments of the calls.
+class UpdateGroup {
+public:
+  /// Takes `call` if it fits with those taken before; the first always does.
+  bool join(const Call &call);
+  const std::vector<Call> &calls() const { return calls_; }
+
+private:
+  /// A set of addresses.
+  class Addresses {
+  public:
+    void add(const Tensor &tensor);
+    bool intersects(const Tensor &tensor) const;
+
+  private:
+    /// Ranges that do not overlap: the end of each by its begin.
+    std::map<DevicePtr, DevicePtr> ends_;
+  };
+
+  std::vector<Call> calls_;
+  /// All arguments of the calls, and those of them that are written.
+  Addresses arguments_, written_;
+};
+
+/// The works of calls of an UpdateGroup as those of one: few launches update many parameters. To the same bits as a
+/// plan for each. Errors as planKernel's.
 Status planUpdates(std::span<const Call> calls, KernelPlan &plan);
 
 /// Copies a tensor to another of the same dimensions and type; either may have gaps.
