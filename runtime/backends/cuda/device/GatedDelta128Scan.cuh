@@ -2,54 +2,39 @@
 //
 // The states of the gated delta rule on tensor cores (GatedDelta128.cuh), from the first chunk of a document to the
 // last.
-#include "GatedDelta128.cuh"
+#include "GatedDelta128Fragments.cuh"
+#include "GatedDelta128ScanBlock.cuh"
 
 namespace qrt::device {
 
-/// With kOut: O; without: S before each chunk, and V'. A block has kHalves halves of dv, a warpgroup each, and a warp
-/// that loads. Grid: W * (2 / kHalves), and as many documents as are worked on at once.
+/// With kOut: O; without: S before each chunk, and V'. Blocks and grid: Delta128ScanBlock.
 template <int kHalves, int kOut>
 __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
     gatedDelta128Scan(const __grid_constant__ Delta128ScanParams p) {
   awaitEarlierGrids();
   constexpr Delta128Stage kStage = delta128ScanStage(kHalves, kOut);
   const DeltaShape &shape = p.shape;
-  constexpr int kBlocks = 2 / kHalves;
-  int head = blockIdx.x / kBlocks, firstHalf = blockIdx.x % kBlocks;
-  int keyHead = head / (shape.valueHeads / shape.keyHeads);
-  unsigned char *stages = sharedMemory<unsigned char>(), *outgoing = stages + kDelta128ScanStages * kStage.bytes;
-  Delta128Barriers &barriers = *reinterpret_cast<Delta128Barriers *>(outgoing + (kOut ? 0 : 3 * kHalves * kPanel));
-  if (threadIdx.x == 0) {
-    for (int i = 0; i < kDelta128ScanStages; ++i) {
-      initBarrier(&barriers.full[i], 1);
-      initBarrier(&barriers.empty[i], 128 * kHalves);
-    }
-    fenceBarriers();
-  }
-  __syncthreads();
-
-  if (threadIdx.x >= 128 * kHalves) {
-    if constexpr (kHalves > 1)
-      giveRegisters<24>();
-    if (threadIdx.x != 128 * kHalves)
+  Delta128ScanBlock<kHalves, kDelta128ScanStages> block(shape, kStage, kOut ? 0 : 3 * kHalves * kPanel);
+  if (!block.computes()) {
+    block.giveRegisters();
+    if (!block.loads())
       return;
     unsigned turn = 0;
     delta128Documents(shape, p.workspace, [&](const Delta128Document &document) {
       for (int c = 0, chunks = document.chunks(); c < chunks; ++c, ++turn) {
-        int slot = turn % kDelta128ScanStages, row = document.begin + c * kDeltaChunk;
-        unsigned char *stage = stages + slot * kStage.bytes;
-        Barrier *full = &barriers.full[slot];
-        wait(&barriers.empty[slot], (turn / kDelta128ScanStages + 1) & 1);
-        arriveAndExpect(full, kStage.bytes);
+        int row = document.begin + c * kDeltaChunk;
+        unsigned char *stage = block.stages + block.slot(turn) * kStage.bytes;
+        Barrier *full = block.full(turn);
+        block.beginLoad(turn);
         const unsigned char *matrices =
-            delta128At(p.workspace.chunks, shape, document.firstChunk + c, head, kDelta128ChunkBytes);
+            delta128At(p.workspace.chunks, shape, document.firstChunk + c, block.head, kDelta128ChunkBytes);
         for (int i = 0; i < 2; ++i)
-          copyBox(stage + kStage.keys + i * kPanel, p.k, full, 64 * i, keyHead, row);
+          copyBox(stage + kStage.keys + i * kPanel, p.k, full, 64 * i, block.keyHead, row);
         for (int i = 0; i < kHalves; ++i)
-          copyBox(stage + kStage.values + i * kPanel, p.v, full, 64 * (firstHalf + i), head, row);
+          copyBox(stage + kStage.values + i * kPanel, p.v, full, 64 * (block.firstHalf + i), block.head, row);
         if constexpr (kOut) {
           for (int i = 0; i < 2; ++i)
-            copyBox(stage + kStage.queries + i * kPanel, p.q, full, 64 * i, keyHead, row);
+            copyBox(stage + kStage.queries + i * kPanel, p.q, full, 64 * i, block.keyHead, row);
           copyBytes(stage + kStage.transform, matrices, kDelta128ChunkBytes, full);
         } else {
           copyBytes(stage + kStage.transform, matrices, kDelta128MatrixBytes, full);
@@ -59,28 +44,22 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
     });
     return;
   }
-  if constexpr (kHalves > 1)
-    takeRegisters<240>();
+  block.takeRegisters();
 
-  int group = threadIdx.x / 128, half = firstHalf + group, t2 = threadIdx.x % 4 * 2;
+  int group = threadIdx.x / 128, half = block.firstHalf + group, t2 = threadIdx.x % 4 * 2;
   bool elected = threadIdx.x % 128 == 0;
-  unsigned char *outgoingState = outgoing + group * 3 * kPanel, *outgoingValues = outgoingState + 2 * kPanel;
+  unsigned char *outgoingState = block.outgoing + group * 3 * kPanel, *outgoingValues = outgoingState + 2 * kPanel;
   unsigned turn = 0;
   delta128Documents(shape, p.workspace, [&](const Delta128Document &document) {
     float state[64] = {};
     for (int c = 0, chunks = document.chunks(); c < chunks; ++c, ++turn) {
-      int slot = turn % kDelta128ScanStages, row = document.begin + c * kDeltaChunk,
-          n = min(kDeltaChunk, document.end - row);
-      unsigned char *stage = stages + slot * kStage.bytes, *values = stage + kStage.values + group * kPanel;
+      int row = document.begin + c * kDeltaChunk, n = min(kDeltaChunk, document.end - row);
+      unsigned char *stage = block.stages + block.slot(turn) * kStage.bytes,
+                    *values = stage + kStage.values + group * kPanel;
       const float *gates = reinterpret_cast<const float *>(stage + kStage.gates);
-      wait(&barriers.full[slot], turn / kDelta128ScanStages & 1);
-      if (n < kDeltaChunk) {
-        // Another document's rows, or rows of no meaning at all.
-        delta128ZeroRows(stage + kStage.keys, 2, n, threadIdx.x, 128 * kHalves);
-        delta128ZeroRows(stage + kStage.values, kHalves, n, threadIdx.x, 128 * kHalves);
-        fenceShared();
-        syncThreads(1, 128 * kHalves);
-      }
+      block.waitLoad(turn);
+      if (n < kDeltaChunk)
+        block.zeroRows(stage, 2, n);
       unsigned roundedState[32];
       roundPairs(state, roundedState);
 
@@ -113,8 +92,8 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
       unsigned x[16];
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
-        float2 beta = *reinterpret_cast<const float2 *>(gates + kGateBeta * kDeltaChunk + 8 * j + t2);
-        float2 decay = *reinterpret_cast<const float2 *>(gates + kGateDecay * kDeltaChunk + 8 * j + t2);
+        float2 beta = gatePair(gates, kGateBeta, 8 * j + t2);
+        float2 decay = gatePair(gates, kGateDecay, 8 * j + t2);
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
           unsigned pair = v[2 * j + i];
@@ -136,8 +115,8 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
       roundPairs(added, roundedAdded);
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
-        float2 factor = *reinterpret_cast<const float2 *>(gates + kGateToEnd * kDeltaChunk + 8 * j + t2);
-        float2 decay = *reinterpret_cast<const float2 *>(gates + kGateDecay * kDeltaChunk + 8 * j + t2);
+        float2 factor = gatePair(gates, kGateToEnd, 8 * j + t2);
+        float2 decay = gatePair(gates, kGateDecay, 8 * j + t2);
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
           toEnd[2 * j + i] = packBf16(factor.x * added[4 * j + 2 * i], factor.y * added[4 * j + 2 * i + 1]);
@@ -162,25 +141,23 @@ __global__ void __launch_bounds__(delta128ScanThreads(kHalves), 1)
         // The warp's columns of the values were read by it alone.
         __syncwarp();
         storeTransposed(values, rounded);
-        copyRows(rowOfHead<bf16>(p.out, row, head) + 64 * half, p.out.row, values, n);
+        copyRows(rowOfHead<bf16>(p.out, row, block.head) + 64 * half, p.out.row, values, n);
       } else {
         storeTransposed(outgoingValues, roundedAdded);
         fenceShared();
         syncThreads(2 + group, 128);
         if (elected) {
           int chunk = document.firstChunk + c;
-          storeBytes(delta128At(p.workspace.states, shape, chunk, head, kDelta128StateBytes) + half * 2 * kPanel,
+          storeBytes(delta128At(p.workspace.states, shape, chunk, block.head, kDelta128StateBytes) + half * 2 * kPanel,
                      outgoingState, 2 * kPanel);
-          storeBytes(delta128At(p.workspace.values, shape, chunk, head, kDelta128ValueBytes) + half * kPanel,
+          storeBytes(delta128At(p.workspace.values, shape, chunk, block.head, kDelta128ValueBytes) + half * kPanel,
                      outgoingValues, kPanel);
           endStores();
         }
       }
       waitProducts();
       pin(state);
-      // Ordinary accesses come before those of the copy engine.
-      fenceShared();
-      arrive(&barriers.empty[slot]);
+      block.release(turn);
     }
   });
   if (!kOut && elected)
