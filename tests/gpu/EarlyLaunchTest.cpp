@@ -113,7 +113,7 @@ TEST(EarlyLaunch, IsThatOfAKernelAfterAKernel) {
   PreparedWorks copies = prepare(copy), fills = prepare(fill), products = prepare(product);
   GemmTuner tuner(gpu(), "");
   for (PreparedWorks::Work &work : products.works())
-    require(tuner.choose(deviceWorks(), std::get<PreparedGemm>(work), Choosing::Quickly, 0, 0));
+    require(tuner.choose(deviceWorks(), std::array{&std::get<PreparedGemm>(work)}, Choosing::Quickly, 0, 0));
   Events events(gpu().driver());
   require(events.create(1));
   auto launch = [](const PreparedWorks &works) { require(works.launch(deviceWorks(), gpu().stream())); };

@@ -286,16 +286,15 @@ Status CudaExecutable::build(Choosing choosing) {
   }
   done.functions += modules_->size() - loaded;
   lap(done.loadMilliseconds);
+  std::vector<PreparedGemm *> products;
+  for (PreparedWorks &works : works_)
+    for (PreparedWorks::Work &work : works.works())
+      if (auto *gemm = std::get_if<PreparedGemm>(&work))
+        products.push_back(gemm);
   int64_t timed = device_.tuner().timed();
-  // The arena holds nothing between runs: operands for timing. Twice: what others have settled meanwhile is taken.
-  for (int round = 0; round < 2; ++round) {
-    for (PreparedWorks &works : works_)
-      for (PreparedWorks::Work &work : works.works())
-        if (auto *gemm = std::get_if<PreparedGemm>(&work))
-          QRT_RETURN_IF_ERROR(device_.tuner().choose(context, *gemm, choosing, device_.at(Space::Transient, 0),
-                                                     device_.reserved()[static_cast<int>(Space::Transient)]));
-    device_.tuner().settle();
-  }
+  // The arena holds nothing between runs: operands for timing.
+  QRT_RETURN_IF_ERROR(device_.tuner().choose(context, products, choosing, device_.at(Space::Transient, 0),
+                                             device_.reserved()[static_cast<int>(Space::Transient)]));
   done.productsNotKept = device_.tuner().unkept();
   done.productsTimed += device_.tuner().timed() - timed;
   lap(done.productMilliseconds);

@@ -30,40 +30,44 @@ void GemmTuner::settle() {
   fresh_.clear();
 }
 
-Status GemmTuner::choose(const WorkContext &context, PreparedGemm &gemm, Choosing choosing, DevicePtr scratch,
-                         int64_t scratchBytes) {
-  std::string name = gemm.name();
-  auto record = [&](ProductChoice::Reason reason) {
-    chosen_.set(name, {gemm.chosen(), reason});
-    return Status();
-  };
-  if (const ProductChoice *choice = chosen_.find(name)) {
-    // As the same product elsewhere in this run, or as another process settled it.
-    if (gemm.choose(choice->algorithm))
-      return Status();
-    return error(StatusCode::InvalidData, "product {}: the library cannot run the algorithm that another run settled",
-                 name);
-  }
+Status GemmTuner::choose(const WorkContext &context, std::span<PreparedGemm *const> gemms, Choosing choosing,
+                         DevicePtr scratch, int64_t scratchBytes) {
+  for (PreparedGemm *gemm : gemms)
+    if (std::string name = gemm->name(); !chosen_.find(name)) {
+      QRT_ASSIGN_OR_RETURN(ProductChoice choice, makeChoice(context, *gemm, name, choosing, scratch, scratchBytes));
+      chosen_.set(name, choice);
+    }
+  // May replace what was timed above by what another process settled first: products take their choice only now.
+  settle();
+  for (PreparedGemm *gemm : gemms)
+    if (std::string name = gemm->name(); !gemm->choose(chosen_.find(name)->algorithm))
+      return error(StatusCode::InvalidData, "product {}: the library cannot run the algorithm that another run settled",
+                   name);
+  return Status();
+}
+
+StatusOr<ProductChoice> GemmTuner::makeChoice(const WorkContext &context, PreparedGemm &gemm, const std::string &name,
+                                              Choosing choosing, DevicePtr scratch, int64_t scratchBytes) {
   if (const ProductChoice *choice = given_ ? given_->choices.find(name) : nullptr) {
     if (gemm.choose(choice->algorithm))
-      return record(ProductChoice::Reason::Given);
+      return ProductChoice{choice->algorithm, ProductChoice::Reason::Given};
     return error(StatusCode::InvalidData, "{}: product {}: the library cannot run its algorithm", given_->source, name);
   }
   if (choosing == Choosing::Quickly ||
       gemmExtent(gemm.gemm().a) + gemmExtent(gemm.gemm().b) + gemmExtent(gemm.gemm().c) > scratchBytes) {
     gemm.chooseCandidate(0);
-    return record(ProductChoice::Reason::First);
+    return ProductChoice{gemm.chosen(), ProductChoice::Reason::First};
   }
   // A choice that the library cannot run any more is made again.
   if (const ProductChoice *choice = known_.find(name); choice && gemm.choose(choice->algorithm))
-    return record(ProductChoice::Reason::Timed);
+    return ProductChoice{choice->algorithm, ProductChoice::Reason::Timed};
   size_t best = 0;
   if (gemm.candidates() > 1)
     QRT_RETURN_IF_ERROR(time(context, gemm, scratch, scratchBytes, best));
   gemm.chooseCandidate(best);
   fresh_.push_back(name);
   ++timed_;
-  return record(ProductChoice::Reason::Timed);
+  return ProductChoice{gemm.chosen(), ProductChoice::Reason::Timed};
 }
 
 Status GemmTuner::time(const WorkContext &context, PreparedGemm &gemm, DevicePtr scratch, int64_t scratchBytes,

@@ -27,16 +27,13 @@ public:
   /// What the choices of a GPU are labelled with.
   static ProductChoices machineOf(const Gpu &gpu);
 
-  /// Sets the algorithm of `gemm`. `scratch` is device memory for operands, whose contents are lost; where it is too
-  /// small, or with Choosing::Quickly, the library's first candidate is taken. InvalidData if the library cannot run
-  /// what is given or settled.
-  Status choose(const WorkContext &context, PreparedGemm &gemm, Choosing choosing, DevicePtr scratch,
+  /// Sets the algorithms of products; to be called before any of them is captured. What had to be timed is settled
+  /// before products take it: of processes that time the same one, the first to be done has its choice taken by all.
+  /// `scratch` is device memory for operands, whose contents are lost; where it is too small, or with
+  /// Choosing::Quickly, the library's first candidate is taken. InvalidData if the library cannot run what is given or
+  /// settled. A file that cannot be written is no error, but counted (unkept).
+  Status choose(const WorkContext &context, std::span<PreparedGemm *const> gemms, Choosing choosing, DevicePtr scratch,
                 int64_t scratchBytes);
-
-  /// Settles what was timed since the last call: of processes that timed the same product, the first to come here has
-  /// its choice taken by all. To be called, and products to be chosen once more, before any of them is captured. A file
-  /// that cannot be written is no error, but counted (unkept).
-  void settle();
 
   /// Of all products so far.
   const ProductChoices &chosen() const { return chosen_; }
@@ -46,6 +43,10 @@ public:
   int64_t unkept() const { return unkept_; }
 
 private:
+  /// For all products of this name, which have none yet.
+  StatusOr<ProductChoice> makeChoice(const WorkContext &context, PreparedGemm &gemm, const std::string &name,
+                                     Choosing choosing, DevicePtr scratch, int64_t scratchBytes);
+  void settle();
   Status time(const WorkContext &context, PreparedGemm &gemm, DevicePtr scratch, int64_t scratchBytes, size_t &best);
 
   const Gpu &gpu_;

@@ -49,7 +49,7 @@ Status measureRates(const Gpu &gpu, const WorkContext &context, DType dtype, Dev
                        PreparedGemm::prepare(gpu.cublasLt(), {matrix(0), matrix(1), matrix(2), false, true, false}));
   // Fills the scratch with random numbers too.
   GemmTuner tuner(gpu, "");
-  QRT_RETURN_IF_ERROR(tuner.choose(context, gemm, Choosing::Carefully, scratch, scratchBytes));
+  QRT_RETURN_IF_ERROR(tuner.choose(context, std::array{&gemm}, Choosing::Carefully, scratch, scratchBytes));
   QRT_ASSIGN_OR_RETURN(double milliseconds,
                        fastest(gpu, 10, [&] { return gemm.launch(gpu.stream(), gpu.gemmWorkspace()); }));
   times.gemmRate = 2.0 * kExtent * kExtent * kExtent / milliseconds * 1e3;
