@@ -4,6 +4,16 @@
 using namespace qrt;
 using namespace qrt::cpu::test;
 
+/// Of random inputs. Every function is within two units in the last place.
+static void expectRight(std::mt19937 &random, ExpressionCase it) {
+  it.fill(random);
+  it.call.runDeterministic();
+  std::vector<const HostTensor *> got;
+  for (size_t i = 0; i < it.results(); ++i)
+    got.push_back(&it.result(i));
+  it.expectRight(got, 2);
+}
+
 TEST(Pointwise, RandomExpressions) {
   std::mt19937 random(1);
   std::vector<std::vector<int64_t>> shapes = {{},        {1},       {700},      {19, 1},       {19, 37},
@@ -11,13 +21,8 @@ TEST(Pointwise, RandomExpressions) {
   for (int round = 0; round < 12; ++round)
     for (const std::vector<int64_t> &dims : shapes) {
       auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-      ExpressionCase it(random, dims, 1 + below(6), 1 + below(16), 1 + below(4), dims.size() > 1 ? below(2) * 3 : 0);
-      it.fill(random);
-      it.call.runDeterministic();
-      std::vector<const HostTensor *> got;
-      for (size_t i = 0; i < it.results(); ++i)
-        got.push_back(&it.result(i));
-      it.expectRight(got, 2);
+      expectRight(random, ExpressionCase(random, dims, 1 + below(6), 1 + below(16), 1 + below(4),
+                                         dims.size() > 1 ? below(2) * 3 : 0));
     }
 }
 
@@ -25,15 +30,8 @@ TEST(Pointwise, RandomExpressions) {
 TEST(Pointwise, LargestAndSmallest) {
   std::mt19937 random(2);
   for (auto [inputs, steps, results] : {std::tuple(kMaxExpressionInputs, kMaxExpressionSteps, kMaxExpressionResults),
-                                        std::tuple(1, 0, 1), std::tuple(1, 0, 4)}) {
-    ExpressionCase it(random, {9, 300}, inputs, steps, results, 5);
-    it.fill(random);
-    it.call.runDeterministic();
-    std::vector<const HostTensor *> got;
-    for (size_t i = 0; i < it.results(); ++i)
-      got.push_back(&it.result(i));
-    it.expectRight(got, 2);
-  }
+                                        std::tuple(1, 0, 1), std::tuple(1, 0, 4)})
+    expectRight(random, ExpressionCase(random, {9, 300}, inputs, steps, results, 5));
 }
 
 /// Each operation by itself at the ends of its range.
