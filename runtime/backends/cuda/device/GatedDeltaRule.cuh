@@ -57,6 +57,13 @@ __device__ __forceinline__ i64 deltaMatrix(const DeltaShape &shape, int chunk, i
 __device__ __forceinline__ float *deltaGates(const DeltaShape &shape, const DeltaWorkspace &w, int chunk, int head) {
   return as<float>(w.gates) + (static_cast<i64>(chunk) * shape.valueHeads + head) * (kDeltaGates * kDeltaChunk);
 }
+/// Brings them into shared memory, by the whole block. The caller synchronizes.
+__device__ __forceinline__ void loadDeltaGates(float *to, const DeltaShape &shape, const DeltaWorkspace &w, int chunk,
+                                               int head) {
+  const float *from = deltaGates(shape, w, chunk, head);
+  for (int i = threadIdx.x; i < kDeltaGates * kDeltaChunk; i += kDeltaThreads)
+    to[i] = from[i];
+}
 /// Row t of a workspace of [T, W, width].
 __device__ __forceinline__ float *deltaRow(Ptr data, const DeltaShape &shape, int t, int head, int width) {
   return as<float>(data) + (static_cast<i64>(t) * shape.valueHeads + head) * width;
@@ -144,11 +151,20 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaPrepare(const __grid_
   });
 }
 
+/// Shared memory of a block of the scans (deltaScanFloats): its columns of S or of the gradient, [dk, kDeltaSlice]; two
+/// matrices of its columns by tokens of a chunk, [kDeltaChunk, kDeltaSlicePitch]; the chunk's gates.
+struct DeltaScanShared {
+  __device__ __forceinline__ explicit DeltaScanShared(int dk)
+      : state(sharedMemory<float>()), rowsA(state + dk * kDeltaSlice), rowsB(rowsA + kDeltaChunk * kDeltaSlicePitch),
+        gates(rowsB + kDeltaChunk * kDeltaSlicePitch) {}
+  float *state, *rowsA, *rowsB, *gates;
+};
+
 /// The chunks of a document in order. Writes out, or states, values and residuals. Grid: documents, W, slices of dv.
 template <typename T>
 __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaScan(const __grid_constant__ DeltaScanParams p) {
   awaitEarlierGrids();
-  constexpr int kPitch = kDeltaSlice + 1;
+  constexpr int kPitch = kDeltaSlicePitch;
   const DeltaShape &shape = p.shape;
   const Segments &docs = shape.docs;
   int document = blockIdx.x, head = blockIdx.y, keyHead = head / (shape.valueHeads / shape.keyHeads);
@@ -160,8 +176,8 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaScan(const __grid_con
   int begin = documentBegin(docs, document), end = documentBegin(docs, document + 1);
   if (begin == end)
     return;
-  float *state = sharedMemory<float>(), *x = state + dk * kDeltaSlice, *values = x + kDeltaChunk * kPitch;
-  float *gates = values + kDeltaChunk * kPitch;
+  DeltaScanShared shared(dk);
+  float *state = shared.state, *x = shared.rowsA, *values = shared.rowsB, *gates = shared.gates;
   const float *beta = gates + kDeltaBeta * kDeltaChunk, *decay = gates + kDeltaDecay * kDeltaChunk;
   const float *toEnd = gates + kDeltaToEnd * kDeltaChunk;
   for (int i = threadIdx.x; i < dk * kDeltaSlice; i += kDeltaThreads)
@@ -169,9 +185,7 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaScan(const __grid_con
   int chunk = deltaChunkAt(docs, begin);
   for (int row = begin; row < end; row += kDeltaChunk, ++chunk) {
     int n = min(kDeltaChunk, end - row);
-    const float *gatesHere = deltaGates(shape, p.workspace, chunk, head);
-    for (int i = threadIdx.x; i < kDeltaGates * kDeltaChunk; i += kDeltaThreads)
-      gates[i] = gatesHere[i];
+    loadDeltaGates(gates, shape, p.workspace, chunk, head);
     __syncthreads();
     const float *transform = as<const float>(p.workspace.inverse) + deltaMatrix(shape, chunk, head);
     const float *scores = as<const float>(p.workspace.scores) + deltaMatrix(shape, chunk, head);
@@ -226,7 +240,7 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaScan(const __grid_con
 template <typename T>
 __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaScanBack(const __grid_constant__ DeltaScanBackParams p) {
   awaitEarlierGrids();
-  constexpr int kPitch = kDeltaSlice + 1;
+  constexpr int kPitch = kDeltaSlicePitch;
   const DeltaShape &shape = p.shape;
   const Segments &docs = shape.docs;
   int document = blockIdx.x, head = blockIdx.y, keyHead = head / (shape.valueHeads / shape.keyHeads);
@@ -237,8 +251,8 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaScanBack(const __grid
   int begin = documentBegin(docs, document), end = documentBegin(docs, document + 1);
   if (begin == end)
     return;
-  float *dState = sharedMemory<float>(), *dValues = dState + dk * kDeltaSlice, *dX = dValues + kDeltaChunk * kPitch;
-  float *gates = dX + kDeltaChunk * kPitch;
+  DeltaScanShared shared(dk);
+  float *dState = shared.state, *dValues = shared.rowsA, *dX = shared.rowsB, *gates = shared.gates;
   const float *beta = gates + kDeltaBeta * kDeltaChunk, *decay = gates + kDeltaDecay * kDeltaChunk;
   const float *toEnd = gates + kDeltaToEnd * kDeltaChunk;
   for (int i = threadIdx.x; i < dk * kDeltaSlice; i += kDeltaThreads)
@@ -246,9 +260,7 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaScanBack(const __grid
   int first = deltaChunkAt(docs, begin);
   for (int chunk = first + (end - begin - 1) / kDeltaChunk; chunk >= first; --chunk) {
     int row = begin + (chunk - first) * kDeltaChunk, n = min(kDeltaChunk, end - row);
-    const float *gatesHere = deltaGates(shape, p.workspace, chunk, head);
-    for (int i = threadIdx.x; i < kDeltaGates * kDeltaChunk; i += kDeltaThreads)
-      gates[i] = gatesHere[i];
+    loadDeltaGates(gates, shape, p.workspace, chunk, head);
     __syncthreads();
     float *dStateOut =
         as<float>(p.workspace.stateGradients) + (static_cast<i64>(chunk) * shape.valueHeads + head) * dk * shape.dv;
@@ -326,9 +338,7 @@ __global__ void __launch_bounds__(kDeltaThreads) gatedDeltaGrad(const __grid_con
   float *product = e + kDeltaChunk * kDeltaPitch, *gates = product + kDeltaChunk * (dk + 1);
   float *reads = gates + kDeltaGates * kDeltaChunk, *writes = reads + kDeltaChunk, *dBeta = writes + kDeltaChunk;
   float *sums = dBeta + kDeltaChunk;
-  const float *gatesHere = deltaGates(shape, w, blockIdx.x, head);
-  for (int i = threadIdx.x; i < kDeltaGates * kDeltaChunk; i += kDeltaThreads)
-    gates[i] = gatesHere[i];
+  loadDeltaGates(gates, shape, w, blockIdx.x, head);
   for (int i = threadIdx.x; i < 3 * kDeltaChunk; i += kDeltaThreads)
     reads[i] = 0.0f;
   __syncthreads();

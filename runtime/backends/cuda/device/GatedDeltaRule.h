@@ -11,8 +11,8 @@ constexpr int kDeltaThreads = 256;
 constexpr int kDeltaChunk = 64;
 /// Row length of a [64, 64] matrix in shared memory.
 constexpr int kDeltaPitch = kDeltaChunk + 1;
-/// Columns of dv that a block of the scans takes.
-constexpr int kDeltaSlice = 32;
+/// Columns of dv that a block of the scans takes, and the row length of its matrices of tokens in shared memory.
+constexpr int kDeltaSlice = 32, kDeltaSlicePitch = kDeltaSlice + 1;
 
 /// The heads of a call, and where the documents lie.
 struct DeltaShape {
@@ -41,7 +41,7 @@ enum DeltaGate { kDeltaBeta, kDeltaDecay, kDeltaToEnd, kDeltaHigh, kDeltaLow, kD
 /// Floats of shared memory.
 constexpr int kDeltaPrepareFloats = (kDeltaGates + 2 * kDeltaPitch) * kDeltaChunk;
 constexpr int deltaScanFloats(int dk) {
-  return dk * kDeltaSlice + 2 * kDeltaChunk * (kDeltaSlice + 1) + kDeltaGates * kDeltaChunk;
+  return dk * kDeltaSlice + 2 * kDeltaChunk * kDeltaSlicePitch + kDeltaGates * kDeltaChunk;
 }
 constexpr int deltaGradFloats(int dk) {
   return 4 * kDeltaChunk * kDeltaPitch + kDeltaChunk * (dk + 1) + (kDeltaGates + 3) * kDeltaChunk + kDeltaThreads / 32;
