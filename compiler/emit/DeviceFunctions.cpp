@@ -58,9 +58,6 @@ FailureOr<DeviceFunctions> compileDeviceFunctions(ModuleOp module, const Target 
           return failure();
     return success();
   };
-  // For what libraries fill: the bytes make no difference to the function.
-  if (failed(compileOne(module, qrt::cuda::kernelFill(0, qrt::cuda::kKernelFillUnit))))
-    return failure();
   for (auto entry : module.getOps<step::EntryOp>()) {
     for (Operation &op : *entry.getBody()) {
       if (auto launch = dyn_cast<step::LaunchOp>(op)) {
@@ -81,6 +78,9 @@ FailureOr<DeviceFunctions> compileDeviceFunctions(ModuleOp module, const Target 
         return failure();
     }
   }
+  // For what libraries fill (GraphFills.h): where and how much make no difference to the function.
+  if (failed(compileOne(module, qrt::cuda::kernelFill(0, qrt::cuda::kKernelFillUnit))))
+    return failure();
   result.compiled = cache.compiled();
   return result;
 }

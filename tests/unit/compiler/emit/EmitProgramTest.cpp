@@ -6,6 +6,7 @@
 #include "compiler/Passes.h"
 #include "compiler/emit/DeviceFunctions.h"
 #include "compiler/emit/TransientPeaks.h"
+#include "runtime/backends/cuda/plan/KernelPlan.h"
 #include "runtime/base/SegmentTable.h"
 #include "runtime/program/Memory.h"
 #include "runtime/program/Program.h"
@@ -192,6 +193,25 @@ TEST_F(EmitProgram, AGpuCallNeedsTheWorkspaceThatWasPlanned) {
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) { message = diagnostic.str(); });
   EXPECT_TRUE(failed(compileDeviceFunctions(*module, Target{qt::Target::Sm90a, std::nullopt})));
   EXPECT_EQ(message.substr(0, 33), "expected a workspace of at least ") << message;
+}
+
+// It makes launches of what libraries fill, and no instruction says that they do.
+TEST_F(EmitProgram, AGpuProgramHasTheFunctionThatFills) {
+  module->walk([](mlir::Operation *op) {
+    if (mlir::isa<step::LaunchOp, step::CopyOp, step::FillOp>(op))
+      op->erase();
+  });
+  std::vector<std::string> asked;
+  auto find = [&](llvm::StringRef name) {
+    asked.push_back(name.str());
+    return std::optional(DeviceFunction{"symbol", {1}});
+  };
+  mlir::FailureOr<DeviceFunctions> device =
+      compileDeviceFunctions(*module, Target{qt::Target::Sm90a, std::nullopt}, find);
+  ASSERT_TRUE(succeeded(device));
+  EXPECT_EQ(asked, std::vector{qrt::cuda::kernelFill(0, qrt::cuda::kKernelFillUnit).function});
+  EXPECT_EQ(device->functions.size(), 1u);
+  EXPECT_EQ(device->built, 0);
 }
 
 } // namespace
