@@ -397,12 +397,23 @@ def build_programs(tree):
         if name == "clusters-f32" and not spellings.without_swiglu(module):
             raise Failed(f"{module} has no gates")
         build = [qcc, "build", module, "--target", "sm_90a", "--states", states, "--buckets", buckets, "-o"]
-        tree.run(*build, tree.programs / f"{name}.qprog")
+        report = tree.run(*build, tree.programs / f"{name}.qprog")
         if name.startswith("heads-"):
             # What no run can do with is refused with what one can.
             refusal = tree.run(*build, tree.work / "none.qprog", "--memory", 1, codes=(1,))
-            least = re.search(r"at least ([\d,]+) bytes", refusal)[1].replace(",", "")
-            tree.run(*build, tree.programs / f"least-{dtype}.qprog", "--memory", least)
+            least = bytes_in(r"at least ([\d,]+) bytes", refusal)
+            least_report = tree.run(*build, tree.programs / f"least-{dtype}.qprog", "--memory", least)
+            kept, needed = (bytes_in(r"a run of one micro-batch a step +([\d,]+) ", text) for text in (report, least_report))
+            if needed >= kept:
+                raise Failed(f"least-{dtype} takes {needed} bytes of {name}'s {kept}: nothing is computed again")
+
+
+def bytes_in(pattern, text):
+    """The number that the pattern finds."""
+    match = re.search(pattern, text)
+    if not match:
+        raise Failed(f"expected {pattern} in\n{text}")
+    return int(match[1].replace(",", ""))
 
 
 def run_checks(found, jobs):
