@@ -134,7 +134,7 @@ TEST(EarlyLaunch, IsThatOfAKernelAfterAKernel) {
 TEST(EarlyLaunch, SeesWhatAllWorksBeforeItWrote) {
   if (compiledOnly())
     return;
-  // One block; a wave; more blocks than the GPU holds.
+  // One block; two for each multiprocessor; more than the GPU holds.
   for (int64_t rows : {64, 16896, 200000}) {
     constexpr int kRounds = 100;
     Rows a(rows), b(rows), aside(2);

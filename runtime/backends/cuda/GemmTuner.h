@@ -29,9 +29,9 @@ public:
 
   /// Sets the algorithms of products; to be called before any of them is captured. What had to be timed is settled
   /// before products take it: of processes that time the same one, the first to be done has its choice taken by all.
-  /// `scratch` is device memory for operands, whose contents are lost; where it is too small, or with
-  /// Choosing::Quickly, the library's first candidate is taken. InvalidData if the library cannot run what is given or
-  /// settled. A file that cannot be written is no error, but counted (unkept).
+  /// `context` has the function of fills (GraphFills.h). `scratch` is device memory for operands, whose contents are
+  /// lost; where it is too small, or with Choosing::Quickly, the library's first candidate is taken. InvalidData if the
+  /// library cannot run what is given or settled. A file that cannot be written is no error, but counted (unkept).
   Status choose(const WorkContext &context, std::span<PreparedGemm *const> gemms, Choosing choosing, DevicePtr scratch,
                 int64_t scratchBytes);
 
