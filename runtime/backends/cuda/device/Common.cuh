@@ -12,7 +12,7 @@ namespace qrt::device {
 /// What every device function begins with, in every thread, before it touches global memory or returns. In a graph it
 /// is launched while the work before it still runs (PreparedLaunch.h): here it waits until that has completed and its
 /// writes can be seen. That one has waited for its own predecessor in the same way, so that a grid that has completed
-/// stands for all before it; a block that ended without waiting would break the chain for all that follow. Of no effect
+/// stands for all before it; one that completed without waiting would break the chain for all that follow. Of no effect
 /// in a launch that was not early.
 __device__ __forceinline__ void awaitEarlierGrids() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 /// Lets the blocks of the next grid take their places, and wait there, once all of this one have theirs; without it,

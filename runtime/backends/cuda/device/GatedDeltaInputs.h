@@ -40,8 +40,8 @@ struct GatedDeltaInputsParams {
 };
 
 /// Blocks of the gradient of wide heads from `firstBlock` on: a block takes kDeltaInputWarps * `tokens` tokens of one
-/// of the heads [firstHead, firstHead + heads), each warp `tokens` of them, the first of all `token`. The heads of the
-/// same tokens follow one another; the first tokens leave the heads' line `line`, the next the line after it.
+/// of the heads [firstHead, firstHead + heads), each warp `tokens` of them, the first of all `firstToken`. The heads of
+/// the same tokens follow one another; the first tokens leave the heads' line `line`, the next the line after it.
 struct DeltaGradRange {
   int firstBlock, firstHead, heads, firstToken, tokens, line;
 };
