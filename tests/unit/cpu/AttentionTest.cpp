@@ -212,28 +212,17 @@ TEST_P(Attention, OneDocumentOnManyThreads) {
 
 TEST_P(Attention, DocumentsDoNotMeet) {
   Case packed(awkwardRow(), {4, 2, 16}, GetParam(), true, 7);
-  packed.forward().run();
-  packed.backward().run();
-  for (size_t d = 0; d < packed.row.lengths.size(); ++d) {
-    int64_t length = packed.row.lengths[d], begin = packed.row.begins[d];
-    if (length == 0)
-      continue;
-    Case alone(PackedRow({length}, 1), packed.heads, GetParam(), true, 0);
-    for (auto [from, to] : {std::pair{&packed.q, &alone.q},
-                            {&packed.k, &alone.k},
-                            {&packed.v, &alone.v},
-                            {&packed.gate, &alone.gate},
-                            {&packed.dy, &alone.dy}})
-      *to = sliceRows(*from, begin, length, length + 1);
-    alone.forward().run();
-    alone.backward().run();
-    expectSameRows(packed.y, begin, alone.y, length, "y");
-    expectSameRows(packed.lse, begin, alone.lse, length, "lse");
-    expectSameRows(packed.dq, begin, alone.dq, length, "dq");
-    expectSameRows(packed.dk, begin, alone.dk, length, "dk");
-    expectSameRows(packed.dv, begin, alone.dv, length, "dv");
-    expectSameRows(packed.dgate, begin, alone.dgate, length, "dgate");
-  }
+  expectDocumentsDoNotMeet(
+      packed, [&](PackedRow row) { return Case(std::move(row), packed.heads, GetParam(), true, 0); },
+      [](Case &c) {
+        c.forward().run();
+        c.backward().run();
+      },
+      [](Case &c) { return std::vector{&c.q, &c.k, &c.v, &c.gate, &c.dy}; },
+      [](Case &c) {
+        return NamedTensors{{"y", &c.y},   {"lse", &c.lse}, {"dq", &c.dq},
+                            {"dk", &c.dk}, {"dv", &c.dv},   {"dgate", &c.dgate}};
+      });
 }
 
 TEST_P(Attention, NoDocuments) {

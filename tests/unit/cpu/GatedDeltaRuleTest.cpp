@@ -73,30 +73,17 @@ TEST_P(GatedDeltaRule, OneDocumentOnManyThreads) {
 
 TEST_P(GatedDeltaRule, DocumentsDoNotMeet) {
   Case packed(awkwardRow(), {2, 4, 16, 16}, GetParam(), Decay::Mild, 15);
-  packed.forward().run();
-  packed.backward().run();
-  for (size_t d = 0; d < packed.row.lengths.size(); ++d) {
-    int64_t length = packed.row.lengths[d], begin = packed.row.begins[d];
-    if (length == 0)
-      continue;
-    Case alone(PackedRow({length}, 1), packed.heads, GetParam(), Decay::Mild, 0);
-    for (auto [from, to] : {std::pair{&packed.q, &alone.q},
-                            {&packed.k, &alone.k},
-                            {&packed.v, &alone.v},
-                            {&packed.g, &alone.g},
-                            {&packed.beta, &alone.beta},
-                            {&packed.dout, &alone.dout}})
-      *to = sliceRows(*from, begin, length, length + 1);
-    alone.forward().run();
-    alone.backward().run();
-    expectSameRows(packed.out, begin, alone.out, length, "out");
-    expectSameRows(packed.inverse, begin, alone.inverse, length, "inverse");
-    expectSameRows(packed.dq, begin, alone.dq, length, "dq");
-    expectSameRows(packed.dk, begin, alone.dk, length, "dk");
-    expectSameRows(packed.dv, begin, alone.dv, length, "dv");
-    expectSameRows(packed.dg, begin, alone.dg, length, "dg");
-    expectSameRows(packed.dbeta, begin, alone.dbeta, length, "dbeta");
-  }
+  expectDocumentsDoNotMeet(
+      packed, [&](PackedRow row) { return Case(std::move(row), packed.heads, GetParam(), Decay::Mild, 0); },
+      [](Case &c) {
+        c.forward().run();
+        c.backward().run();
+      },
+      [](Case &c) { return std::vector{&c.q, &c.k, &c.v, &c.g, &c.beta, &c.dout}; },
+      [](Case &c) {
+        return NamedTensors{{"out", &c.out}, {"inverse", &c.inverse}, {"dq", &c.dq},      {"dk", &c.dk},
+                            {"dv", &c.dv},   {"dg", &c.dg},           {"dbeta", &c.dbeta}};
+      });
 }
 
 TEST_P(GatedDeltaRule, NoDocuments) {

@@ -57,15 +57,11 @@ inline HostTensor packedOutput(const PackedRow &row, DType dtype, std::vector<in
   return HostTensor(dtype, dims, gap);
 }
 
-/// The rows [begin, begin + length) of a tensor as one of its own, of `tokens` rows.
-inline HostTensor sliceRows(const HostTensor &from, int64_t begin, int64_t length, int64_t tokens) {
-  std::vector<int64_t> dims(from.shape().dims, from.shape().dims + from.shape().rank);
-  int64_t width = dims[0] > 0 ? from.elements() / dims[0] : 0;
-  dims[0] = tokens;
-  HostTensor to(from.shape().dtype, dims, 1);
+/// Copies the rows [begin, begin + length) of `from` to the first of `to`.
+inline void copyRows(const HostTensor &from, int64_t begin, int64_t length, HostTensor &to) {
+  int64_t width = from.shape().dims[0] > 0 ? from.elements() / from.shape().dims[0] : 0;
   for (int64_t i = 0; i < length * width; ++i)
     to.set(i, from.get(begin * width + i));
-  return to;
 }
 
 /// Expects the same values in the rows of `part`, [0, length), as in `whole` from `begin`.
@@ -75,6 +71,28 @@ inline void expectSameRows(const HostTensor &whole, int64_t begin, const HostTen
   for (int64_t i = 0; i < length * width; ++i)
     different += whole.get(begin * width + i) != part.get(i);
   EXPECT_EQ(different, 0) << what << ": the document from row " << begin << " differs from the same document alone";
+}
+
+using NamedTensors = std::vector<std::pair<const char *, HostTensor *>>;
+
+/// Expects that every document gives the same rows alone as beside the others. `packed` is a case of several, make(row)
+/// another of the same parameters; run(case) runs one; inputs(case) and outputs(case) list its tensors [T, ...].
+template <typename Case, typename Make, typename Run, typename Inputs, typename Outputs>
+void expectDocumentsDoNotMeet(Case &packed, Make make, Run run, Inputs inputs, Outputs outputs) {
+  run(packed);
+  for (size_t d = 0; d < packed.row.lengths.size(); ++d) {
+    int64_t length = packed.row.lengths[d], begin = packed.row.begins[d];
+    if (length == 0)
+      continue;
+    Case alone = make(PackedRow({length}, 1));
+    std::vector<HostTensor *> from = inputs(packed), to = inputs(alone);
+    for (size_t i = 0; i < from.size(); ++i)
+      copyRows(*from[i], begin, length, *to[i]);
+    run(alone);
+    NamedTensors whole = outputs(packed), part = outputs(alone);
+    for (size_t i = 0; i < whole.size(); ++i)
+      expectSameRows(*whole[i].second, begin, *part[i].second, length, whole[i].first);
+  }
 }
 
 /// Expects zeros in the rows that belong to no document.
