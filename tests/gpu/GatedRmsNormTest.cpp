@@ -2,6 +2,7 @@
 //
 // gated_rms_norm and its gradient against the CPU's in the same storage.
 #include "tests/gpu/DeviceHarness.h"
+#include "tests/unit/cpu/NormCase.h"
 
 using namespace qrt;
 using namespace qrt::cpu::test;
@@ -11,19 +12,12 @@ namespace {
 
 constexpr double kEps = 1e-6;
 
-struct Types {
-  DType md, weight;
-};
-class GatedRmsNormOnGpu : public testing::TestWithParam<Types> {
+class GatedRmsNormOnGpu : public NormTest {
 protected:
-  DType md = GetParam().md, wt = GetParam().weight;
+  GatedRmsNormOnGpu() : NormTest(testSeed()) {}
   /// Sums in another order, and approximate sigmoids; sums of the rows of the weight's gradient.
   static constexpr double kBound = 5e-6, kWeightBound = 1e-5;
-  std::mt19937 random{testSeed()};
 
-  HostTensor make(DType dtype, std::vector<int64_t> dims, int64_t gap, double scale = 1, double mean = 0) {
-    return HostTensor(dtype, std::move(dims), gap).randomize(random, scale, mean);
-  }
   /// Tokens, heads, width.
   std::vector<std::array<int64_t, 3>> shapes() {
     auto tokens = [&] { return static_cast<int64_t>(1 + random() % 40); };
@@ -77,7 +71,4 @@ TEST_P(GatedRmsNormOnGpu, Gradient) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Storage, GatedRmsNormOnGpu,
-    testing::Values(Types{DType::F32, DType::F32}, Types{DType::BF16, DType::F32}, Types{DType::BF16, DType::BF16}),
-    [](auto &info) { return std::string(dtypeName(info.param.md)) + "_" + std::string(dtypeName(info.param.weight)); });
+INSTANTIATE_TEST_SUITE_P(Storage, GatedRmsNormOnGpu, allNormTypes(), nameOfTypes);

@@ -2,6 +2,7 @@
 //
 // qk_norm_rope and its gradient against the CPU's in the same storage.
 #include "tests/gpu/DeviceHarness.h"
+#include "tests/unit/cpu/NormCase.h"
 #include "tests/unit/cpu/PackedRows.h"
 
 using namespace qrt;
@@ -12,18 +13,14 @@ namespace {
 
 constexpr double kEps = 1e-6, kTheta = 1e7;
 
-struct Types {
-  DType md, weight;
-};
 /// Query heads, key heads, width, rotary dimensions.
 using Heads = std::array<int64_t, 4>;
 
-class QkNormRopeOnGpu : public testing::TestWithParam<Types> {
+class QkNormRopeOnGpu : public NormTest {
 protected:
-  DType md = GetParam().md, wt = GetParam().weight;
+  QkNormRopeOnGpu() : NormTest(testSeed()) {}
   /// Sums in another order, and sines and cosines of large angles; sums of the tokens of a weight's gradient.
   static constexpr double kBound = 5e-6, kWeightBound = 1e-5;
-  std::mt19937 random{testSeed()};
 
   HostTensor weight(int64_t width) { return HostTensor(wt, {width}).randomize(random, 0.3); }
 
@@ -115,7 +112,4 @@ TEST_P(QkNormRopeOnGpu, Gradient) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Storage, QkNormRopeOnGpu,
-    testing::Values(Types{DType::F32, DType::F32}, Types{DType::BF16, DType::BF16}, Types{DType::BF16, DType::F32}),
-    [](auto &info) { return std::string(dtypeName(info.param.md)) + "_" + std::string(dtypeName(info.param.weight)); });
+INSTANTIATE_TEST_SUITE_P(Storage, QkNormRopeOnGpu, allNormTypes(), nameOfTypes);

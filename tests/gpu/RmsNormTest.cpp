@@ -2,6 +2,7 @@
 //
 // rms_norm, add_rms_norm and their gradients against the CPU's in the same storage.
 #include "tests/gpu/DeviceHarness.h"
+#include "tests/unit/cpu/NormCase.h"
 
 using namespace qrt;
 using namespace qrt::cpu::test;
@@ -11,20 +12,12 @@ namespace {
 
 constexpr double kEps = 1e-6;
 
-/// Storage of activations and of weights (and their gradients).
-struct Types {
-  DType md, weight;
-};
-class RmsNormOnGpu : public testing::TestWithParam<Types> {
+class RmsNormOnGpu : public NormTest {
 protected:
-  DType md = GetParam().md, wt = GetParam().weight;
+  RmsNormOnGpu() : NormTest(testSeed()) {}
   /// Sums of a row, and of the rows of a weight's gradient, in another order.
   static constexpr double kBound = 3e-6, kWeightBound = 1e-5;
-  std::mt19937 random{testSeed()};
 
-  HostTensor make(DType dtype, std::vector<int64_t> dims, int64_t gap, double scale = 1) {
-    return HostTensor(dtype, std::move(dims), gap).randomize(random, scale);
-  }
   /// Rows and columns: widths of the models, tiny ones, ones that are not made of vectors; a random number of rows.
   std::vector<std::array<int64_t, 2>> shapes() {
     auto rows = [&] { return static_cast<int64_t>(1 + random() % 60); };
@@ -113,7 +106,4 @@ TEST_P(RmsNormOnGpu, AddGradient) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Storage, RmsNormOnGpu,
-    testing::Values(Types{DType::F32, DType::F32}, Types{DType::BF16, DType::BF16}, Types{DType::BF16, DType::F32}),
-    [](auto &info) { return std::string(dtypeName(info.param.md)) + "_" + std::string(dtypeName(info.param.weight)); });
+INSTANTIATE_TEST_SUITE_P(Storage, RmsNormOnGpu, allNormTypes(), nameOfTypes);

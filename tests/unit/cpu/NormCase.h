@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the tests of the norms' kernels share: the storage they are tried in.
+// What the tests of the norms' kernels share: the storage that they are tried in, and random tensors.
 #ifndef TESTS_UNIT_CPU_NORMCASE_H
 #define TESTS_UNIT_CPU_NORMCASE_H
 
@@ -15,8 +15,10 @@ struct NormTypes {
 
 class NormTest : public testing::TestWithParam<NormTypes> {
 protected:
+  explicit NormTest(uint32_t seed = 5) : random(seed) {}
+
   DType md = GetParam().md, wt = GetParam().weight;
-  std::mt19937 random{5};
+  std::mt19937 random;
   HostTensor make(DType dtype, std::vector<int64_t> dims, int64_t gap = 0, double scale = 1, double mean = 0) {
     return HostTensor(dtype, std::move(dims), gap).randomize(random, scale, mean);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "tests/unit/cpu/KernelHarness.h"
+#include "tests/unit/cpu/NormCase.h"
 
 using namespace qrt;
 using namespace qrt::cpu::test;
@@ -45,18 +45,12 @@ Values normRope(const Values &x, const Values &w, int64_t heads, int64_t rotary,
   return y;
 }
 
-struct Types {
-  DType md, weight;
-};
-class QkNormRope : public testing::TestWithParam<Types> {
+class QkNormRope : public NormTest {
 protected:
-  DType md = GetParam().md, wt = GetParam().weight;
-  std::mt19937 random{7};
+  QkNormRope() : NormTest(7) {}
+
   BucketShape bucket{kTokens, 7, 20, 4};
   HostTensor docs = segmentTable(bucket, kLengths);
-  HostTensor make(DType dtype, std::vector<int64_t> dims, int64_t gap = 0, double scale = 1) {
-    return HostTensor(dtype, std::move(dims), gap).randomize(random, scale);
-  }
   static std::vector<std::array<int64_t, 4>> shapes() { // query heads, key heads, width, rotary dimensions
     return {{1, 1, 2, 2}, {3, 1, 24, 6}, {4, 2, 32, 32}, {2, 2, 20, 0}};
   }
@@ -141,7 +135,4 @@ TEST_P(QkNormRope, TailIsNotRead) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Storage, QkNormRope,
-    testing::Values(Types{DType::F32, DType::F32}, Types{DType::BF16, DType::BF16}, Types{DType::BF16, DType::F32}),
-    [](auto &info) { return std::string(dtypeName(info.param.md)) + "_" + std::string(dtypeName(info.param.weight)); });
+INSTANTIATE_TEST_SUITE_P(Storage, QkNormRope, allNormTypes(), nameOfTypes);
