@@ -12,11 +12,12 @@ static StatusOr<int> countPieces(const Gpu &gpu, const WorkContext &context, con
   Status launched = works.launch(context, gpu.stream());
   CUgraph graph = nullptr;
   CUresult ended = driver->cuStreamEndCapture(gpu.stream(), &graph);
+  size_t pieces = 0;
+  CUresult counted = graph ? driver->cuGraphGetNodes(graph, nullptr, &pieces) : CUDA_SUCCESS;
+  if (graph)
+    driver->cuGraphDestroy(graph);
   QRT_RETURN_IF_ERROR(launched);
   QRT_RETURN_IF_ERROR(driver.check(ended, "cuStreamEndCapture"));
-  size_t pieces = 0;
-  CUresult counted = driver->cuGraphGetNodes(graph, nullptr, &pieces);
-  driver->cuGraphDestroy(graph);
   QRT_RETURN_IF_ERROR(driver.check(counted, "cuGraphGetNodes"));
   return static_cast<int>(pieces);
 }
