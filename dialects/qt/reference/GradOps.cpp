@@ -165,17 +165,12 @@ template <typename Scalar> static void evaluate(GatedDeltaInputsGradOp op, Frame
     }
   }
   Tensor<Scalar> dqkv(qkv.shape()), dweight(weight.shape());
-  for (int64_t d = 0; d < docs.documents(); ++d)
-    for (int64_t t = docs.begin(d); t < docs.end(d); ++t)
-      for (int64_t j = 0; j < taps; ++j) {
-        int64_t source = t - taps + 1 + j;
-        if (source < docs.begin(d))
-          continue;
-        for (int64_t c = 0; c < channels; ++c) {
-          dqkv.at(source)[c] += weight[c * taps + j] * du.at(t)[c];
-          dweight[c * taps + j] += qkv.at(source)[c] * du.at(t)[c];
-        }
-      }
+  forEachTap(docs, taps, [&](int64_t t, int64_t j, int64_t source) {
+    for (int64_t c = 0; c < channels; ++c) {
+      dqkv.at(source)[c] += weight[c * taps + j] * du.at(t)[c];
+      dweight[c * taps + j] += qkv.at(source)[c] * du.at(t)[c];
+    }
+  });
   frame.set(op.getDqkv(), std::move(dqkv));
   frame.set(op.getDb(), std::move(db));
   frame.set(op.getDa(), std::move(da));

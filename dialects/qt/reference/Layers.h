@@ -41,21 +41,26 @@ Tensor<Scalar> rope(const Segments &docs, const Tensor<Scalar> &x, double theta,
   return y;
 }
 
+/// Calls visit(t, j, source) for every token t of a document and tap j of a causal convolution that reads a token of
+/// the same document, source = t - taps + 1 + j.
+template <typename Visit> void forEachTap(const Segments &docs, int64_t taps, Visit visit) {
+  for (int64_t d = 0; d < docs.documents(); ++d)
+    for (int64_t t = docs.begin(d); t < docs.end(d); ++t)
+      for (int64_t j = 0; j < taps; ++j)
+        if (int64_t source = t - taps + 1 + j; source >= docs.begin(d))
+          visit(t, j, source);
+}
+
 /// Depthwise causal convolution of x [T,C] with weight [C,1,taps] (docs/model.md, Gated DeltaNet 2): y_t = sum_j
 /// weight[:,0,j] x_{t-taps+1+j}, zeros before the start of each document. Zeros in the tail.
 template <typename Scalar>
 Tensor<Scalar> causalConv(const Segments &docs, const Tensor<Scalar> &x, const Tensor<Scalar> &weight) {
   Tensor<Scalar> y(x.shape());
   int64_t channels = x.dim(1), taps = weight.dim(2);
-  for (int64_t d = 0; d < docs.documents(); ++d)
-    for (int64_t t = docs.begin(d); t < docs.end(d); ++t)
-      for (int64_t j = 0; j < taps; ++j) {
-        int64_t source = t - taps + 1 + j;
-        if (source < docs.begin(d))
-          continue;
-        for (int64_t c = 0; c < channels; ++c)
-          y.at(t)[c] += weight[c * taps + j] * x.at(source)[c];
-      }
+  forEachTap(docs, taps, [&](int64_t t, int64_t j, int64_t source) {
+    for (int64_t c = 0; c < channels; ++c)
+      y.at(t)[c] += weight[c * taps + j] * x.at(source)[c];
+  });
   return y;
 }
 
