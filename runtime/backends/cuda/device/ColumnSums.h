@@ -10,8 +10,6 @@ constexpr int kColumnSumThreads = 512, kColumnSumBlocksOfOne = 2;
 /// Columns of a block. Few columns: one a lane, and each warp has its own lines. Many: four a lane, so that fewer
 /// blocks are needed.
 constexpr int kColumnSumFew = 32, kColumnSumMany = 256;
-/// From so many columns on the blocks of kColumnSumFew would be more than 132 multiprocessors hold at once.
-constexpr int kColumnSumManyFrom = 132 * kColumnSumBlocksOfOne * kColumnSumFew;
 /// Results of one launch.
 constexpr int kColumnSumResults = 4;
 

@@ -5,6 +5,9 @@
 
 namespace qrt::cuda {
 
+/// From so many columns on the blocks of few columns would be more than run at once.
+constexpr int64_t kManyFrom = kMultiprocessorsOfSums * device::kColumnSumBlocksOfOne * device::kColumnSumFew;
+
 void planColumnSums(std::initializer_list<ColumnSum> sums, KernelPlan &plan) {
   assert(sums.size() <= device::kColumnSumResults);
   device::ColumnSumsParams params{};
@@ -12,8 +15,8 @@ void planColumnSums(std::initializer_list<ColumnSum> sums, KernelPlan &plan) {
   for (const ColumnSum &sum : sums) {
     const TensorShape &shape = sum.result.shape;
     assert(isDense(shape));
-    bool many = shape.elements() >= device::kColumnSumManyFrom && shape.elements() % 4 == 0 && sum.stride % 4 == 0 &&
-                sum.lines % 16 == 0;
+    bool many =
+        shape.elements() >= kManyFrom && shape.elements() % 4 == 0 && sum.stride % 4 == 0 && sum.lines % 16 == 0;
     params.result[params.results++] = {sum.result.data,
                                        sum.lines,
                                        sum.stride,

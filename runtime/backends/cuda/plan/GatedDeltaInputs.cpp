@@ -71,7 +71,7 @@ TensorMapSpec headMap(const Tensor &tensor, size_t offset) {
 /// either side that it also reads, a warp has whole groups. Returns the lines that a head of queries or keys gets, and
 /// those of a head of values.
 std::array<int64_t, 2> dealTokens(device::GatedDeltaInputsGradParams &params) {
-  constexpr int64_t kBlocks = 132 * device::kDeltaInputGradBlocksOfOne; // on every device: sums must not depend on it
+  constexpr int64_t kBlocks = kMultiprocessorsOfSums * device::kDeltaInputGradBlocksOfOne;
   constexpr int64_t kGroup = device::kHeadGroup, kShortTokens = 8 * kGroup - 6, kShortestTokens = 4 * kGroup - 6;
   // Of the tokens of queries and keys, and of values, that the longest blocks have, and that are left to the shortest.
   // Measured on one H200, where shares 10 % lower take 1 to 2 % longer.

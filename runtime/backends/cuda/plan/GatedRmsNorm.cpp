@@ -58,8 +58,7 @@ Status planGatedRmsNormGrad(const Call &call, KernelPlan &plan) {
   const Tensor &dx = call.args[5], &dz = call.args[6], &dweight = call.args[7];
   QRT_ASSIGN_OR_RETURN(HeadShape shape, headShape(call, {&x, &z, &weight, &dy, &dx, &dz}));
   int64_t rows = x.dim(0) * x.dim(1), cols = x.dim(2);
-  // Four blocks for each of 132 multiprocessors, on every device: sums must not depend on it.
-  constexpr int64_t kMostBlocks = 132 * 4;
+  constexpr int64_t kMostBlocks = kMultiprocessorsOfSums * 4;
   int64_t blocks = std::min<int64_t>(kMostBlocks, ceilDiv(rows, 4 * kThreads / shape.lanes));
   DevicePtr lines = plan.workspace(blocks * cols * 4);
   device::GatedRmsNormGradParams params{headsOf(x),

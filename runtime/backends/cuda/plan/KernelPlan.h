@@ -44,6 +44,8 @@ struct Tensor {
 struct DeviceLimits {
   int multiprocessors = 132;
 };
+/// Sums are split among the blocks that so many multiprocessors hold at once, however many the device has.
+constexpr int64_t kMultiprocessorsOfSums = 132;
 
 /// The counterpart of cpu::Call.
 struct Call {

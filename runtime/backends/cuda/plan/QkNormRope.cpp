@@ -89,8 +89,7 @@ Status planQkNormRopeGrad(const Call &call, KernelPlan &plan) {
   QRT_ASSIGN_OR_RETURN(device::QkNormRopeParams params, commonParams(call));
   params.sides[0] = qkHeads(qIn, dq, dqIn, qWeight, qRstd);
   params.sides[1] = qkHeads(kIn, dk, dkIn, kWeight, kRstd);
-  // Two blocks for each of 132 multiprocessors, on every device: sums must not depend on it.
-  constexpr int64_t kMostBlocks = 132 * 2, kWarps = device::kQkNormRopeGradWarps;
+  constexpr int64_t kMostBlocks = kMultiprocessorsOfSums * 2, kWarps = device::kQkNormRopeGradWarps;
   int64_t items = qIn.dim(0) * params.items, cols = qIn.dim(2);
   int64_t itemsPerWarp = std::max<int64_t>(ceilDiv(items, kMostBlocks * kWarps), 2);
   int64_t blocks = ceilDiv(items, itemsPerWarp * kWarps);

@@ -63,8 +63,7 @@ Status planNormGrad(const Call &call, const Tensor &dsum, const Tensor &dy, cons
   const Tensor &x = call.args[0], &weight = call.args[1], &rstd = call.args[2];
   QRT_ASSIGN_OR_RETURN(RowShape shape, rowShape(call, {&x, &weight, &dsum, &dy, &dx}));
   int64_t rows = x.dim(0), cols = x.dim(1);
-  // As many blocks as 132 multiprocessors hold at once, on every device: sums must not depend on it.
-  int64_t mostBlocks = 132 * std::max<int64_t>(device::kRmsNormGradThreads / shape.threads, 1);
+  int64_t mostBlocks = kMultiprocessorsOfSums * std::max<int64_t>(device::kRmsNormGradThreads / shape.threads, 1);
   int64_t blocks = std::min<int64_t>(ceilDiv(rows, 4), mostBlocks);
   DevicePtr lines = plan.workspace(blocks * cols * 4);
   device::RmsNormGradParams params{x.data,
