@@ -53,12 +53,13 @@ template <typename Op> llvm::LogicalResult verifyQkNormRopeOperands(Op op) {
     if (failed(expectRank(op, name, value, 3)) || failed(expectTokens(op, name, value, op.getDocs().getType())))
       return llvm::failure();
   llvm::ArrayRef<int64_t> q = shapeOf(op.getQIn()), k = shapeOf(op.getKIn());
-  mlir::Type element = elementTypeOf(op.getQIn()), wide = accumulatorType(element);
+  mlir::Type element = elementTypeOf(op.getQIn());
   if (failed(expectType(op, "k_in", op.getKIn(), {q[0], k[1], q[2]}, element)) ||
       failed(expectWeight(op, "q_weight", op.getQWeight(), q[2], element)) ||
       failed(expectWeight(op, "k_weight", op.getKWeight(), q[2], element)) ||
-      failed(expectType(op, "q_rstd", op.getQRstd(), q.drop_back(), wide)) ||
-      failed(expectType(op, "k_rstd", op.getKRstd(), k.drop_back(), wide)) || failed(expectEps(op, op.getEps())))
+      failed(expectType(op, "q_rstd", op.getQRstd(), statisticsType(op.getQIn()))) ||
+      failed(expectType(op, "k_rstd", op.getKRstd(), statisticsType(op.getKIn()))) ||
+      failed(expectEps(op, op.getEps())))
     return llvm::failure();
   return expectRotary(op, op.getRotaryDims(), q[2], op.getTheta());
 }
@@ -90,7 +91,7 @@ template <typename Op> llvm::LogicalResult verifyAttentionOperands(Op op) {
       failed(expectType(op, "v", op.getV(), op.getK().getType())) ||
       failed(expectHeadRatio(op, "q", q[1], "k and v", k[1])) ||
       failed(expectType(op, "gate", op.getGate(), op.getQ().getType())) ||
-      failed(expectType(op, "lse", op.getLse(), q.drop_back(), accumulatorType(element))))
+      failed(expectType(op, "lse", op.getLse(), statisticsType(op.getQ()))))
     return llvm::failure();
   return expectType(op, "o", op.getO(), op.getQ().getType());
 }

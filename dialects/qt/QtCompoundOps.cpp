@@ -26,14 +26,12 @@ LogicalResult AddRmsNormOp::verify() {
       failed(expectWeight(*this, "weight", getWeight(), shape.take_back(), element)) ||
       failed(expectType(*this, "sum", getSum(), getX().getType())) ||
       failed(expectType(*this, "y", getY(), getX().getType())) ||
-      failed(expectType(*this, "rstd", getRstd(), shape.drop_back(), accumulatorType(element))))
+      failed(expectType(*this, "rstd", getRstd(), statisticsType(getX()))))
     return failure();
   return expectEps(*this, getEps());
 }
 
-SmallVector<Type> AddRmsNormOp::getResidualTypes() {
-  return {RankedTensorType::get(shapeOf(getX()).drop_back(), accumulatorType(elementTypeOf(getX())))};
-}
+SmallVector<Type> AddRmsNormOp::getResidualTypes() { return {statisticsType(getX())}; }
 
 SmallVector<Value> AddRmsNormOp::buildAdjoint(OpBuilder &b, ValueRange cotangents) {
   Value dSum = cotangents[0], dy = cotangents[1];
@@ -51,14 +49,12 @@ LogicalResult GatedRmsNormOp::verify() {
   if (failed(expectType(*this, "z", getZ(), getX().getType())) ||
       failed(expectWeight(*this, "weight", getWeight(), shape.take_back(), element)) ||
       failed(expectType(*this, "y", getY(), getX().getType())) ||
-      failed(expectType(*this, "rstd", getRstd(), shape.drop_back(), accumulatorType(element))))
+      failed(expectType(*this, "rstd", getRstd(), statisticsType(getX()))))
     return failure();
   return expectEps(*this, getEps());
 }
 
-SmallVector<Type> GatedRmsNormOp::getResidualTypes() {
-  return {RankedTensorType::get(shapeOf(getX()).drop_back(), accumulatorType(elementTypeOf(getX())))};
-}
+SmallVector<Type> GatedRmsNormOp::getResidualTypes() { return {statisticsType(getX())}; }
 
 SmallVector<Value> GatedRmsNormOp::buildAdjoint(OpBuilder &b, ValueRange cotangents) {
   auto grad =
@@ -73,11 +69,7 @@ LogicalResult QkNormRopeOp::verify() {
   return expectType(*this, "k", getK(), getKIn().getType());
 }
 
-SmallVector<Type> QkNormRopeOp::getResidualTypes() {
-  Type wide = accumulatorType(elementTypeOf(getQIn()));
-  return {RankedTensorType::get(shapeOf(getQIn()).drop_back(), wide),
-          RankedTensorType::get(shapeOf(getKIn()).drop_back(), wide)};
-}
+SmallVector<Type> QkNormRopeOp::getResidualTypes() { return {statisticsType(getQIn()), statisticsType(getKIn())}; }
 
 SmallVector<Value> QkNormRopeOp::buildAdjoint(OpBuilder &b, ValueRange cotangents) {
   Value dq = orZeros(b, getLoc(), cotangents[0], getQ()), dk = orZeros(b, getLoc(), cotangents[1], getK());
@@ -136,7 +128,7 @@ LogicalResult AttentionOp::verify() {
 }
 
 SmallVector<Type> AttentionOp::getResidualTypes() {
-  SmallVector<Type> types{RankedTensorType::get(shapeOf(getQ()).drop_back(), accumulatorType(elementTypeOf(getQ())))};
+  SmallVector<Type> types{statisticsType(getQ())};
   if (getGate())
     types.push_back(getQ().getType());
   return types;

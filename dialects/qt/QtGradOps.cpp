@@ -56,7 +56,7 @@ LogicalResult RmsNormGradOp::verify() {
   ArrayRef<int64_t> shape = shapeOf(getX());
   Type element = elementTypeOf(getX());
   if (failed(expectWeight(*this, "weight", getWeight(), shape.take_back(), element)) ||
-      failed(expectType(*this, "rstd", getRstd(), shape.drop_back(), accumulatorType(element))) ||
+      failed(expectType(*this, "rstd", getRstd(), statisticsType(getX()))) ||
       failed(expectType(*this, "dy", getDy(), getX().getType())) ||
       failed(expectType(*this, "dx", getDx(), getX().getType())) ||
       failed(expectWeightGrad(*this, "dweight", getDweight(), getWeight())) ||
@@ -69,7 +69,7 @@ LogicalResult AddRmsNormGradOp::verify() {
   ArrayRef<int64_t> shape = shapeOf(getSum());
   Type element = elementTypeOf(getSum());
   if (failed(expectWeight(*this, "weight", getWeight(), shape.take_back(), element)) ||
-      failed(expectType(*this, "rstd", getRstd(), shape.drop_back(), accumulatorType(element))) ||
+      failed(expectType(*this, "rstd", getRstd(), statisticsType(getSum()))) ||
       failed(expectType(*this, "dsum", getDsum(), getSum().getType())) ||
       failed(expectType(*this, "dy", getDy(), getSum().getType())) ||
       failed(expectType(*this, "dx", getDx(), getSum().getType())) ||
@@ -84,7 +84,7 @@ LogicalResult GatedRmsNormGradOp::verify() {
   Type element = elementTypeOf(getX());
   if (failed(expectType(*this, "z", getZ(), getX().getType())) ||
       failed(expectWeight(*this, "weight", getWeight(), shape.take_back(), element)) ||
-      failed(expectType(*this, "rstd", getRstd(), shape.drop_back(), accumulatorType(element))) ||
+      failed(expectType(*this, "rstd", getRstd(), statisticsType(getX()))) ||
       failed(expectType(*this, "dy", getDy(), getX().getType())) ||
       failed(expectType(*this, "dx", getDx(), getX().getType())) ||
       failed(expectType(*this, "dz", getDz(), getX().getType())) ||

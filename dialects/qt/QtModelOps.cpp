@@ -51,14 +51,12 @@ LogicalResult RmsNormOp::verify() {
   Type element = elementTypeOf(getX());
   if (failed(expectWeight(*this, "weight", getWeight(), shape.take_back(), element)) ||
       failed(expectType(*this, "y", getY(), getX().getType())) ||
-      failed(expectType(*this, "rstd", getRstd(), shape.drop_back(), accumulatorType(element))))
+      failed(expectType(*this, "rstd", getRstd(), statisticsType(getX()))))
     return failure();
   return expectEps(*this, getEps());
 }
 
-SmallVector<Type> RmsNormOp::getResidualTypes() {
-  return {RankedTensorType::get(shapeOf(getX()).drop_back(), accumulatorType(elementTypeOf(getX())))};
-}
+SmallVector<Type> RmsNormOp::getResidualTypes() { return {statisticsType(getX())}; }
 
 SmallVector<Value> RmsNormOp::buildAdjoint(OpBuilder &b, ValueRange cotangents) {
   auto grad = RmsNormGradOp::create(b, getLoc(), getX().getType(), getWeight().getType(), getX(), getWeight(),

@@ -13,6 +13,10 @@ Type accumulatorType(Type elementType) {
   return elementType.isF64() ? elementType : Type(Float32Type::get(elementType.getContext()));
 }
 
+RankedTensorType statisticsType(Value x) {
+  return RankedTensorType::get(shapeOf(x).drop_back(), accumulatorType(elementTypeOf(x)));
+}
+
 SmallVector<int64_t> withLast(ArrayRef<int64_t> shape, int64_t last) {
   SmallVector<int64_t> result(shape.drop_back());
   result.push_back(last);

@@ -18,6 +18,9 @@ inline mlir::Type elementTypeOf(mlir::Value value) { return tensorType(value).ge
 /// What sums and statistics of a storage type are in: f64 for f64, else f32.
 mlir::Type accumulatorType(mlir::Type elementType);
 
+/// The type of statistics of x, one for each vector of its last dimension: rstd and lse.
+mlir::RankedTensorType statisticsType(mlir::Value x);
+
 /// `shape`, of one dimension or more, with its last one replaced by `last`.
 llvm::SmallVector<int64_t> withLast(llvm::ArrayRef<int64_t> shape, int64_t last);
 
