@@ -55,7 +55,9 @@ StatusOr<const Nvrtc *> Nvrtc::open() {
 std::string Nvrtc::version() const { return functions_->version(); }
 
 std::vector<std::string> nvrtcOptions(std::string_view architecture) {
-  return {fmt::format("--gpu-architecture={}", architecture), "--std=c++17", "-default-device", "--ptxas-options=-v"};
+  // The seed of names that NVRTC makes up: else the number of the process, and a program's bytes with it.
+  return {fmt::format("--gpu-architecture={}", architecture), "--std=c++17", "-default-device", "--frandom-seed=qcc",
+          "--ptxas-options=-v"};
 }
 
 StatusOr<Cubin> Nvrtc::compile(std::span<const SourceFile> files, const std::string &main,
