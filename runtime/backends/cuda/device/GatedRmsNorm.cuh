@@ -99,62 +99,70 @@ __global__ void __launch_bounds__(kGatedNormThreads, kPieces == 1 ? 4 : 1)
 }
 
 /// kSaved: rstd is there; else it is computed again.
-template <typename T, typename W, int N, int kLanes, int kPieces, int kFull, int kSaved>
-__global__ void __launch_bounds__(kGatedNormThreads, kPieces == 1 ? 4 : 1)
-    gatedRmsNormGrad(const __grid_constant__ GatedRmsNormGradParams p) {
+///
+/// `...Now` is what a group of lanes works on, `...Ahead` what it fetches meanwhile; each goes on by a constant a step.
+/// The bound of one block is written out: without it the compiler keeps to 64 registers.
+template <typename T, typename W, int N, int kLanes, int kPieces, int kFull, int kSaved, int kThreads>
+__global__ void __launch_bounds__(kThreads, 1) gatedRmsNormGrad(const __grid_constant__ GatedRmsNormGradParams p) {
   awaitEarlierGrids();
   admitNextGrid();
-  constexpr int kGroups = kGatedNormThreads / kLanes, kWarps = kGatedNormThreads / 32, kStages = kGatedNormGradStages;
+  constexpr int kGroups = kThreads / kLanes, kWarps = kThreads / 32, kStages = kGatedNormGradStages;
   __shared__ float shared[kWarps][kLanes * kPieces * N];
-  PieceStages<T, N, kGatedNormThreads, 3 * kPieces, kStages> stages;
-  int group = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
+  PieceStages<T, N, kThreads, 3 * kPieces, kStages> stages;
+  int lane = threadIdx.x % kLanes;
   auto inside = [&](int i) { return kFull != 0 || (lane + i * kLanes) * N < p.width; };
-  float weight[kPieces][N], sums[kPieces][N] = {};
-  loadWeight<W, N, kLanes>(p.weight, p.width, weight);
 
-  i64 rows = p.rows;
-  int begin = static_cast<int>(rows * blockIdx.x / gridDim.x),
-      end = static_cast<int>(rows * (blockIdx.x + 1) / gridDim.x);
-  int steps = (end - begin + kGroups - 1) / kGroups; // a row of each group at a time
-  // Past the end the last row is read again, as of no cotangent, and not written.
-  auto rowOf = [&](int step) { return min(begin + step * kGroups + group, end - 1); };
-  auto pointer = [&](const HeadTensor &tensor, const HeadOfToken &at, int i) {
-    return as<const T>(tensor.data) + at.in(tensor) + (lane + i * kLanes) * N;
-  };
+  int row = blockIdx.x * kGroups + threadIdx.x / kLanes; // of the first step
+  HeadOfToken at(row, p.heads);
+  auto pointer = [&](const HeadTensor &tensor) { return as<T>(tensor.data) + at.in(tensor) + lane * N; };
+  const T *xNow = pointer(p.x), *zNow = pointer(p.z), *dyNow = pointer(p.dy);
+  const T *xAhead = xNow, *zAhead = zNow, *dyAhead = dyNow;
+  T *dxNow = pointer(p.dx), *dzNow = pointer(p.dz);
+  const float *rstdAhead = as<const float>(p.rstd) + at.token * p.rstdToken + at.head;
+  const i64 rstdStep = p.tokens * p.rstdToken, xStep = p.tokens * p.x.row, zStep = p.tokens * p.z.row;
+  const i64 dyStep = p.tokens * p.dy.row, dxStep = p.tokens * p.dx.row, dzStep = p.tokens * p.dz.row;
+  // Only the last step may have fewer rows than there are groups.
+  const int stride = gridDim.x * kGroups, steps = row + (p.steps - 1) * stride < p.rows ? p.steps : p.steps - 1;
   auto fetch = [&](int step) {
     if (step < steps) {
-      HeadOfToken at(rowOf(step), p.heads);
 #pragma unroll
       for (int i = 0; i < kPieces; ++i) {
         if (inside(i)) {
-          stages.fetch(step, 3 * i, pointer(p.x, at, i));
-          stages.fetch(step, 3 * i + 1, pointer(p.z, at, i));
-          stages.fetch(step, 3 * i + 2, pointer(p.dy, at, i));
+          stages.fetch(step, 3 * i, xAhead + i * kLanes * N);
+          stages.fetch(step, 3 * i + 1, zAhead + i * kLanes * N);
+          stages.fetch(step, 3 * i + 2, dyAhead + i * kLanes * N);
         }
       }
     }
     stages.end();
+    xAhead += xStep, zAhead += zStep, dyAhead += dyStep;
   };
 #pragma unroll
   for (int i = 0; i < kStages - 1; ++i)
     fetch(i);
-  for (int step = 0; step < steps; ++step) {
-    HeadOfToken at(rowOf(step), p.heads);
-    bool valid = begin + step * kGroups + group < end;
-    float rstd = 0;
-    if constexpr (kSaved != 0)
-      rstd = as<const float>(p.rstd)[at.token * p.rstdToken + at.head];
+  float nextRstd = kSaved != 0 && steps > 0 ? *rstdAhead : 0.0f;
+  float weight[kPieces][N], sums[kPieces][N] = {};
+  loadWeight<W, N, kLanes>(p.weight, p.width, weight);
+
+  // A warp's first group has the most steps; the others go along, as of rows of zeros.
+  const int stepsOfWarp = __shfl_sync(0xFFFFFFFFu, steps, 0);
+  for (int step = 0; step < stepsOfWarp; ++step) {
+    bool valid = step < steps;
+    float rstd = nextRstd;
+    if constexpr (kSaved != 0) {
+      rstdAhead += rstdStep;
+      nextRstd = step + 1 < steps ? *rstdAhead : 0.0f;
+    }
     fetch(step + kStages - 1);
     stages.wait();
     float x[kPieces][N], z[kPieces][N], dy[kPieces][N], squares = 0;
 #pragma unroll
     for (int i = 0; i < kPieces; ++i) {
       Piece<T, N> xPiece = {}, zPiece = {}, dyPiece = {};
-      if (inside(i)) {
-        xPiece = stages.take(step, 3 * i, pointer(p.x, at, i));
-        zPiece = stages.take(step, 3 * i + 1, pointer(p.z, at, i));
-        if (valid)
-          dyPiece = stages.take(step, 3 * i + 2, pointer(p.dy, at, i));
+      if (valid && inside(i)) {
+        xPiece = stages.take(step, 3 * i, xNow + i * kLanes * N);
+        zPiece = stages.take(step, 3 * i + 1, zNow + i * kLanes * N);
+        dyPiece = stages.take(step, 3 * i + 2, dyNow + i * kLanes * N);
       }
       unpack(xPiece, x[i]);
       unpack(zPiece, z[i]);
@@ -165,8 +173,10 @@ __global__ void __launch_bounds__(kGatedNormThreads, kPieces == 1 ? 4 : 1)
           squares += x[i][j] * x[i][j];
       }
     }
-    if constexpr (kSaved == 0)
+    if constexpr (kSaved == 0) {
       rstd = approximateInverseRoot(groupSum<kLanes>(squares) * p.inverseWidth + p.eps);
+      rstd = valid ? rstd : 0.0f; // without eps it is infinite
+    }
     float total = 0;
 #pragma unroll
     for (int i = 0; i < kPieces; ++i) {
@@ -180,7 +190,7 @@ __global__ void __launch_bounds__(kGatedNormThreads, kPieces == 1 ? 4 : 1)
         total += dy[i][j] * x[i][j];
       }
       if (valid && inside(i))
-        storePiece(as<T>(p.dz.data) + at.in(p.dz) + (lane + i * kLanes) * N, pack<T>(z[i]));
+        storePiece(dzNow + i * kLanes * N, pack<T>(z[i]));
     }
     float slope = groupSum<kLanes>(total) * rstd * p.inverseWidth * rstd * rstd;
 #pragma unroll
@@ -189,8 +199,10 @@ __global__ void __launch_bounds__(kGatedNormThreads, kPieces == 1 ? 4 : 1)
       for (int j = 0; j < N; ++j)
         x[i][j] = rstd * dy[i][j] - slope * x[i][j];
       if (valid && inside(i))
-        storePiece(as<T>(p.dx.data) + at.in(p.dx) + (lane + i * kLanes) * N, pack<T>(x[i]));
+        storePiece(dxNow + i * kLanes * N, pack<T>(x[i]));
     }
+    xNow += xStep, zNow += zStep, dyNow += dyStep;
+    dxNow += dxStep, dzNow += dzStep;
   }
 
   // The groups of a warp, then the warps.
@@ -206,7 +218,8 @@ __global__ void __launch_bounds__(kGatedNormThreads, kPieces == 1 ? 4 : 1)
     }
   }
   __syncthreads();
-  for (int col = threadIdx.x; col < p.width; col += kGatedNormThreads) {
+#pragma unroll 1
+  for (int col = threadIdx.x; col < p.width; col += kThreads) {
     float sum = 0;
 #pragma unroll
     for (int warp = 0; warp < kWarps; ++warp)

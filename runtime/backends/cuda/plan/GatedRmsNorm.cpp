@@ -3,10 +3,11 @@
 
 #include "runtime/backends/cuda/plan/Plans.h"
 
+#include <bit>
+#include <numeric>
+
 namespace qrt::cuda {
 namespace {
-
-constexpr int64_t kThreads = device::kGatedNormThreads;
 
 /// Which lanes hold a head: `lanes` lanes, `pieces` pieces of `width` elements each; `full`: they are the head exactly.
 struct HeadShape {
@@ -49,7 +50,8 @@ Status planGatedRmsNorm(const Call &call, KernelPlan &plan) {
   plan.launch("GatedRmsNorm.cuh",
               instance("gatedRmsNorm", {x.shape.dtype, weight.shape.dtype},
                        {shape.width, shape.lanes, shape.pieces, shape.full}),
-              {ceilDiv(rows, kThreads / shape.lanes * device::kGatedNormRows)}, {kThreads}, 0, params);
+              {ceilDiv(rows, device::kGatedNormThreads / shape.lanes * device::kGatedNormRows)},
+              {device::kGatedNormThreads}, 0, params);
   return Status();
 }
 
@@ -57,9 +59,16 @@ Status planGatedRmsNormGrad(const Call &call, KernelPlan &plan) {
   const Tensor &x = call.args[0], &z = call.args[1], &weight = call.args[2], &rstd = call.args[3], &dy = call.args[4];
   const Tensor &dx = call.args[5], &dz = call.args[6], &dweight = call.args[7];
   QRT_ASSIGN_OR_RETURN(HeadShape shape, headShape(call, {&x, &z, &weight, &dy, &dx, &dz}));
-  int64_t rows = x.dim(0) * x.dim(1), cols = x.dim(2);
-  constexpr int64_t kMostBlocks = kMultiprocessorsOfSums * 4;
-  int64_t blocks = std::min<int64_t>(kMostBlocks, ceilDiv(rows, 4 * kThreads / shape.lanes));
+  int64_t heads = x.dim(1), rows = x.dim(0) * heads, cols = x.dim(2);
+  // Powers of two, as lanes are.
+  int64_t elements = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(shape.pieces * shape.width)));
+  int64_t threads = device::kGatedNormGradThreads / ceilDiv(elements, device::kGatedNormGradElements);
+  int64_t groups = threads / shape.lanes;
+  // All blocks together take whole tokens a step, so that a group of lanes keeps its head: their number is a multiple
+  // of this, but where one step is enough.
+  int64_t multiple = heads / std::gcd(heads, groups);
+  int64_t mostBlocks = std::max<int64_t>(kMultiprocessorsOfSums / multiple, 1) * multiple;
+  int64_t blocks = std::min<int64_t>(ceilDiv(rows, groups), mostBlocks);
   DevicePtr lines = plan.workspace(blocks * cols * 4);
   device::GatedRmsNormGradParams params{headsOf(x),
                                         headsOf(z),
@@ -70,16 +79,18 @@ Status planGatedRmsNormGrad(const Call &call, KernelPlan &plan) {
                                         rstd.data,
                                         lines,
                                         rstd.stride(0),
-                                        divisorOf(x.dim(1)),
+                                        divisorOf(heads),
                                         int32(rows),
                                         int32(cols),
+                                        int32(ceilDiv(rows, blocks * groups)),
+                                        int32(blocks * groups / heads),
                                         1 / static_cast<float>(cols),
                                         static_cast<float>(call.params[0].f)};
   plan.launch("GatedRmsNorm.cuh",
               instance("gatedRmsNormGrad", {x.shape.dtype, weight.shape.dtype},
-                       {shape.width, shape.lanes, shape.pieces, shape.full, rstd ? 1 : 0}),
-              {static_cast<uint32_t>(blocks)}, {kThreads},
-              pieceStageBytes(shape.width, kThreads, 3 * shape.pieces, device::kGatedNormGradStages), params);
+                       {shape.width, shape.lanes, shape.pieces, shape.full, rstd ? 1 : 0, threads}),
+              {static_cast<uint32_t>(blocks)}, {static_cast<uint32_t>(threads)},
+              pieceStageBytes(shape.width, threads, 3 * shape.pieces, device::kGatedNormGradStages), params);
   planColumnSums({{dweight, call.accumulates(7), lines, cols, blocks}}, plan);
   return Status();
 }
