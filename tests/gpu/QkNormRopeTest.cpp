@@ -42,6 +42,11 @@ protected:
     for (int i = 0; i < 8; ++i)
       lengths.push_back(static_cast<int64_t>(random() % 3 ? random() % 50 : 0));
     result.emplace_back(PackedRow(lengths, static_cast<int64_t>(1 + random() % 9)), Heads{6, 2, 64, 32});
+    // Several tokens a warp, of one document and of two, some beginning in the midst of a token.
+    lengths.clear();
+    for (int64_t tokens = 0; tokens < 9000; tokens += lengths.back())
+      lengths.push_back(static_cast<int64_t>(random() % 4 ? random() % 20 : 0));
+    result.emplace_back(PackedRow(lengths, 30), Heads{2, 1, 16, 16});
     return result;
   }
   static std::string name(std::string what, const PackedRow &row, const Heads &heads) {

@@ -4,9 +4,9 @@
 // elements in pairs (i, i + half) by the angle position * theta^(-i / half). The gradient rotates back and goes through
 // the norm as in RmsNorm.cuh.
 //
-// A warp takes one head at a time, kPieces pieces a lane, with the next heads on their way. Positions times frequencies
-// are exact (f64), so an angle does not lose digits far into a document. kFull: the pieces of a warp are a head
-// exactly.
+// A warp takes the heads of an item, kPieces pieces of each a lane, with the next items on their way. Positions times
+// frequencies are exact (f64), so an angle does not lose digits far into a document. kFull: the pieces of a warp are a
+// head exactly.
 #include "PieceStages.cuh"
 #include "QkNormRope.h"
 
@@ -17,7 +17,7 @@ namespace qrt::device {
 template <int N, int kPieces> struct QkRotation {
   /// What one warp works with.
   struct Shared {
-    float cosines[kMostRotaryPairs], sines[kMostRotaryPairs];
+    alignas(16) float cosines[kMostRotaryPairs], sines[kMostRotaryPairs];
     float row[N == 1 ? 32 * kPieces : 1];
   };
   static constexpr int kRotated = N == 1 ? kPieces : 1; // pieces that may rotate
@@ -36,13 +36,16 @@ template <int N, int kPieces> struct QkRotation {
     __syncwarp();
 #pragma unroll
     for (int s = 0; s < kRotated; ++s) {
+      // All of a piece is in one half, or in none.
+      int i = (lane + s * 32) * N;
+      bool isLow = i < p.half, rotates = i < 2 * p.half;
+      int pair = isLow ? i : rotates ? i - p.half : 0;
+      unpack(loadPiece<N>(shared.cosines + pair), cosine[s]);
+      unpack(loadPiece<N>(shared.sines + pair), sine[s]);
 #pragma unroll
       for (int j = 0; j < N; ++j) {
-        int i = (lane + s * 32) * N + j;
-        bool low = i < p.half, rotates = i < 2 * p.half;
-        int pair = low ? i : i - p.half;
-        cosine[s][j] = rotates ? shared.cosines[pair] : 1.0f;
-        sine[s][j] = rotates ? (low ? -sign : sign) * shared.sines[pair] : 0.0f;
+        cosine[s][j] = rotates ? cosine[s][j] : 1.0f;
+        sine[s][j] = rotates ? (isLow ? -sign : sign) * sine[s][j] : 0.0f;
       }
     }
   }
@@ -136,11 +139,6 @@ __global__ void __launch_bounds__(32) qkNormRope(const __grid_constant__ QkNormR
   PieceStages<T, N, 32, kHeads * kPieces, kStages> stages;
   auto inside = [&](int i) { return kFull != 0 || (static_cast<int>(threadIdx.x) + i * 32) * N < p.width; };
   int token = blockIdx.x, document = documentOf(p.docs, token);
-  if (document < 0) {
-    clearHeads<T, N, kPieces>(p, p.sides[0].out, p.sides[0], token);
-    clearHeads<T, N, kPieces>(p, p.sides[1].out, p.sides[1], token);
-    return;
-  }
   auto fetch = [&](int index) {
     if (index < p.items) {
       QkItem item{token, index};
@@ -162,6 +160,13 @@ __global__ void __launch_bounds__(32) qkNormRope(const __grid_constant__ QkNormR
 #pragma unroll
   for (int i = 0; i < kStages - 1; ++i)
     fetch(i);
+  // Known only now, so that the heads are on their way before.
+  if (document < 0) {
+    waitChunks<0>();
+    clearHeads<T, N, kPieces>(p, p.sides[0].out, p.sides[0], token);
+    clearHeads<T, N, kPieces>(p, p.sides[1].out, p.sides[1], token);
+    return;
+  }
   Rotation rotation;
   rotation.set(p, token - documentBegin(p.docs, document), 1.0f, shared);
   float own[kPieces][N], other[kRotated][N];
@@ -230,6 +235,34 @@ __global__ void __launch_bounds__(32) qkNormRope(const __grid_constant__ QkNormR
 // Gradient
 //===----------------------------------------------------------------------===//
 
+/// The positions of a warp's tokens in their documents, one token after the other. What they follow from is read a
+/// token or two ahead, for a warp would wait for one read after the other at every token.
+class QkPositions {
+public:
+  __device__ __forceinline__ QkPositions(const Segments &docs, int token)
+      : token_(token), document_(documentAt(docs, token)), begin_(beginOf(docs, document_)),
+        following_(documentAt(docs, token + 1)) {}
+
+  /// Of the next token; negative in no document.
+  __device__ __forceinline__ int take(const Segments &docs) {
+    int position = document_ < 0 ? -1 : token_ - begin_;
+    document_ = following_;
+    begin_ = beginOf(docs, document_);
+    following_ = documentAt(docs, ++token_ + 1);
+    return position;
+  }
+
+private:
+  __device__ __forceinline__ static int documentAt(const Segments &docs, int token) {
+    return documentOf(docs, min(token, docs.tokens - 1));
+  }
+  __device__ __forceinline__ static int beginOf(const Segments &docs, int document) {
+    return documentBegin(docs, max(document, 0));
+  }
+
+  int token_, document_, begin_, following_;
+};
+
 /// kSaved: rstd of q and k is there; else it is computed again.
 template <typename T, typename W, int N, int kPieces, int kFull, int kSaved>
 __global__ void __launch_bounds__(kQkNormRopeGradWarps * 32, kPieces == 1 ? 2 : 1)
@@ -237,41 +270,34 @@ __global__ void __launch_bounds__(kQkNormRopeGradWarps * 32, kPieces == 1 ? 2 : 
   awaitEarlierGrids();
   admitNextGrid();
   using Rotation = QkRotation<N, kPieces>;
-  constexpr int kHeads = kQkNormRopeHeads, kStages = kQkNormRopeStages, kRotated = Rotation::kRotated;
+  constexpr int kHeads = kQkNormRopeHeads, kStages = kQkNormRopeGradStages, kRotated = Rotation::kRotated;
   constexpr int kWarps = kQkNormRopeGradWarps;
   __shared__ typename Rotation::Shared rotations[kWarps];
-  // Each warp's sums of q and of k, which only the lane reads that owns the column.
+  // Each warp's sums of q and of k.
   __shared__ float warpSums[kWarps][2][32 * kPieces * N];
   PieceStages<T, N, kWarps * 32, 2 * kHeads * kPieces, kStages> stages;
-  // The same in all lanes, which the compiler sees by this.
-  int warp = __shfl_sync(0xFFFFFFFFu, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
+  int warp = warpIndex(), lane = threadIdx.x % 32;
   auto inside = [&](int i) { return kFull != 0 || (lane + i * 32) * N < p.width; };
-  auto sumOf = [&](int side, int i, int j) -> float & { return warpSums[warp][side][(i * N + j) * 32 + lane]; };
-#pragma unroll
-  for (int i = 0; i < kPieces; ++i)
-#pragma unroll
-    for (int j = 0; j < N; ++j)
-      sumOf(0, i, j) = sumOf(1, i, j) = 0;
 
   int first = (static_cast<int>(blockIdx.x) * kWarps + warp) * p.itemsPerWarp;
   int count = min(p.itemsPerWarp, p.docs.tokens * p.items - first);
   QkItem item{first / p.items, first % p.items}, ahead = item;
+  // Head h of an item; where a side has no more, its last once more, so that nothing branches.
+  auto headAt = [](const QkHeads &heads, int head, int h) { return h == 0 ? head : min(head + h, heads.heads - 1); };
   auto fetch = [&](int step) {
     if (step < count) {
       // Of tokens in no document too, unused.
       const QkHeads &heads = p.sides[ahead.side(p)];
 #pragma unroll
       for (int h = 0; h < kHeads; ++h) {
-        int head = ahead.head(p) + h;
-        if (head < heads.heads) {
-          const T *x = pieceOf<N, const T>(heads.in, ahead.token, head);
-          const T *d = pieceOf<N, const T>(heads.out, ahead.token, head);
+        int head = headAt(heads, ahead.head(p), h);
+        const T *x = pieceOf<N, const T>(heads.in, ahead.token, head);
+        const T *d = pieceOf<N, const T>(heads.out, ahead.token, head);
 #pragma unroll
-          for (int i = 0; i < kPieces; ++i) {
-            if (inside(i)) {
-              stages.fetch(step, (h * 2) * kPieces + i, x + i * 32 * N);
-              stages.fetch(step, (h * 2 + 1) * kPieces + i, d + i * 32 * N);
-            }
+        for (int i = 0; i < kPieces; ++i) {
+          if (inside(i)) {
+            stages.fetch(step, (h * 2) * kPieces + i, x + i * 32 * N);
+            stages.fetch(step, (h * 2 + 1) * kPieces + i, d + i * 32 * N);
           }
         }
       }
@@ -283,114 +309,140 @@ __global__ void __launch_bounds__(kQkNormRopeGradWarps * 32, kPieces == 1 ? 2 : 
   for (int i = 0; i < kStages - 1; ++i)
     fetch(i);
 
-  Rotation rotation;
-  float weight[kPieces][N], sums[kPieces][N] = {}; // weight: 1 + w of the side at hand
-  int lastToken = -1, lastSide = -1, document = -1;
-  auto flush = [&](int side) {
-#pragma unroll
-    for (int i = 0; i < kPieces; ++i) {
-#pragma unroll
-      for (int j = 0; j < N; ++j) {
-        sumOf(side, i, j) += sums[i][j];
-        sums[i][j] = 0;
-      }
-    }
-  };
-  for (int step = 0; step < count; ++step, item.next(p)) {
-    fetch(step + kStages - 1);
-    int token = item.token, side = item.side(p);
-    const QkHeads &heads = p.sides[side];
-    if (token != lastToken) {
-      lastToken = token;
-      document = documentOf(p.docs, token);
-      rotation.set(p, document < 0 ? 0 : token - documentBegin(p.docs, document), -1.0f, rotations[warp]);
-    }
-    if (side != lastSide) {
-      if (lastSide >= 0)
-        flush(lastSide);
-      lastSide = side;
-      Piece<W, N> pieces[kPieces];
-      loadWeight(heads.weight, p.width, pieces);
-#pragma unroll
-      for (int i = 0; i < kPieces; ++i) {
-        unpack(pieces[i], weight[i]);
-#pragma unroll
-        for (int j = 0; j < N; ++j)
-          weight[i][j] += 1.0f;
-      }
-    }
-    float rstds[kHeads] = {};
-    if (kSaved != 0 && document >= 0) {
+  // rstd of the next item, on their way while the one at hand is worked on.
+  QkItem following = item;
+  float nextRstds[kHeads] = {};
+  auto fetchRstds = [&](int step) {
+    if (kSaved != 0 && step < count) {
+      const QkHeads &heads = p.sides[following.side(p)];
 #pragma unroll
       for (int h = 0; h < kHeads; ++h)
-        if (item.head(p) + h < heads.heads)
-          rstds[h] = as<const float>(heads.rstd)[token * heads.rstdToken + item.head(p) + h];
+        nextRstds[h] =
+            as<const float>(heads.rstd)[following.token * heads.rstdToken + headAt(heads, following.head(p), h)];
+      following.next(p);
     }
-    stages.wait();
+  };
+  fetchRstds(0);
+  QkPositions positions(p.docs, item.token);
+  // Of both sides, for a warp changes sides twice a token. weights: 1 + w.
+  float weights[2][kPieces][N], sums[2][kPieces][N] = {};
+#pragma unroll
+  for (int side = 0; side < 2; ++side) {
+    Piece<W, N> pieces[kPieces];
+    loadWeight(p.sides[side].weight, p.width, pieces);
+#pragma unroll
+    for (int i = 0; i < kPieces; ++i) {
+      unpack(pieces[i], weights[side][i]);
+#pragma unroll
+      for (int j = 0; j < N; ++j)
+        weights[side][i][j] += 1.0f;
+    }
+  }
+
+  Rotation rotation;
+  int lastToken = -1, position = -1;
+  // The item at hand with its side's registers. Its heads go side by side, for one alone is a chain of waits.
+  auto work = [&](int step, const QkHeads &heads, const float (&weight)[kPieces][N], float (&sum)[kPieces][N],
+                  const float (&saved)[kHeads]) {
+    Piece<T, N> pieces[kHeads][kPieces];
+    float x[kHeads][kPieces][N], d[kHeads][kPieces][N], totals[kHeads] = {}, squares[kHeads] = {};
 #pragma unroll
     for (int h = 0; h < kHeads; ++h) {
-      int head = item.head(p) + h;
-      if (head >= heads.heads)
-        break;
-      T *to = pieceOf<N, T>(heads.din, token, head);
-      if (document < 0) {
-#pragma unroll
-        for (int i = 0; i < kPieces; ++i)
-          if (inside(i))
-            storePiece(to + i * 32 * N, Piece<T, N>{});
-        continue;
-      }
-      Piece<T, N> pieces[kPieces];
-      float x[kPieces][N], d[kPieces][N], partner[kRotated][N], total = 0, rstd = rstds[h];
-      const T *xFrom = pieceOf<N, const T>(heads.in, token, head), *dFrom = pieceOf<N, const T>(heads.out, token, head);
+      int head = headAt(heads, item.head(p), h);
+      const T *xFrom = pieceOf<N, const T>(heads.in, item.token, head);
+      const T *dFrom = pieceOf<N, const T>(heads.out, item.token, head);
 #pragma unroll
       for (int i = 0; i < kPieces; ++i) {
         Piece<T, N> piece = {};
-        pieces[i] = {};
+        pieces[h][i] = {};
         if (inside(i)) {
           piece = stages.take(step, (h * 2) * kPieces + i, xFrom + i * 32 * N);
-          pieces[i] = stages.take(step, (h * 2 + 1) * kPieces + i, dFrom + i * 32 * N);
+          pieces[h][i] = stages.take(step, (h * 2 + 1) * kPieces + i, dFrom + i * 32 * N);
         }
-        unpack(piece, x[i]);
-        unpack(pieces[i], d[i]);
+        unpack(piece, x[h][i]);
+        unpack(pieces[h][i], d[h][i]);
       }
-      if constexpr (kSaved == 0) {
-        float squares = 0;
+    }
 #pragma unroll
-        for (int i = 0; i < kPieces; ++i)
-#pragma unroll
-          for (int j = 0; j < N; ++j)
-            squares += x[i][j] * x[i][j];
-        rstd = approximateInverseRoot(warpSum(squares) * p.inverseWidth + p.eps);
-      }
-      rotation.partners(p, pieces, partner, rotations[warp]);
+    for (int h = 0; h < kHeads; ++h) {
+      float partner[kRotated][N];
+      rotation.partners(p, pieces[h], partner, rotations[warp]);
 #pragma unroll
       for (int i = 0; i < kPieces; ++i) {
 #pragma unroll
         for (int j = 0; j < N; ++j) {
           if (i < kRotated)
-            d[i][j] = d[i][j] * rotation.cosine[i][j] + partner[i][j] * rotation.sine[i][j];
-          total += d[i][j] * weight[i][j] * x[i][j];
+            d[h][i][j] = d[h][i][j] * rotation.cosine[i][j] + partner[i][j] * rotation.sine[i][j];
+          totals[h] += d[h][i][j] * weight[i][j] * x[h][i][j];
+          if constexpr (kSaved == 0)
+            squares[h] += x[h][i][j] * x[h][i][j];
         }
       }
-      float slope = warpSum(total) * rstd * p.inverseWidth * rstd * rstd;
+    }
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h) {
+      totals[h] = warpSum(totals[h]);
+      if constexpr (kSaved == 0)
+        squares[h] = warpSum(squares[h]);
+    }
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h) {
+      bool isThere = item.head(p) + h < heads.heads;
+      float rstd = kSaved != 0 ? saved[h] : approximateInverseRoot(squares[h] * p.inverseWidth + p.eps);
+      if (!isThere)
+        rstd = 0; // adds nothing
+      float slope = totals[h] * p.inverseWidth * rstd * rstd * rstd;
+      T *to = pieceOf<N, T>(heads.din, item.token, item.head(p) + h);
 #pragma unroll
       for (int i = 0; i < kPieces; ++i) {
 #pragma unroll
         for (int j = 0; j < N; ++j) {
-          d[i][j] *= rstd;
-          sums[i][j] += d[i][j] * x[i][j];
-          d[i][j] = d[i][j] * weight[i][j] - slope * x[i][j];
+          float scaled = d[h][i][j] * rstd;
+          sum[i][j] += scaled * x[h][i][j];
+          d[h][i][j] = scaled * weight[i][j] - slope * x[h][i][j];
         }
-        if (inside(i))
-          storePiece(to + i * 32 * N, pack<T>(d[i]));
+        if (isThere && inside(i))
+          storePiece(to + i * 32 * N, pack<T>(d[h][i]));
       }
     }
+  };
+  auto clear = [&](const QkHeads &heads) {
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h)
+#pragma unroll
+      for (int i = 0; i < kPieces; ++i)
+        if (item.head(p) + h < heads.heads && inside(i))
+          storePiece(pieceOf<N, T>(heads.din, item.token, item.head(p) + h) + i * 32 * N, Piece<T, N>{});
+  };
+  for (int step = 0; step < count; ++step, item.next(p)) {
+    fetch(step + kStages - 1);
+    if (item.token != lastToken) {
+      lastToken = item.token;
+      position = positions.take(p.docs);
+      rotation.set(p, max(position, 0), -1.0f, rotations[warp]);
+    }
+    float rstds[kHeads];
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h)
+      rstds[h] = nextRstds[h];
+    fetchRstds(step + 1);
+    stages.wait();
+    if (position < 0)
+      clear(p.sides[item.side(p)]);
+    else if (item.side(p) == 0)
+      work(step, p.sides[0], weights[0], sums[0], rstds);
+    else
+      work(step, p.sides[1], weights[1], sums[1], rstds);
   }
-  if (lastSide >= 0)
-    flush(lastSide);
 
   // The warps' sums, in order.
+#pragma unroll
+  for (int side = 0; side < 2; ++side)
+#pragma unroll
+    for (int i = 0; i < kPieces; ++i)
+#pragma unroll
+      for (int j = 0; j < N; ++j)
+        warpSums[warp][side][(i * N + j) * 32 + lane] = sums[side][i][j];
   __syncthreads();
   for (int at = threadIdx.x; at < 2 * p.width; at += kWarps * 32) {
     int side = at >= p.width, col = at - side * p.width, piece = col / N;

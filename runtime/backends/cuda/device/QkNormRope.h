@@ -8,8 +8,9 @@ namespace qrt::device {
 
 /// Warps of a block, backward; forward it is one.
 constexpr int kQkNormRopeGradWarps = 8;
-/// Heads of an item, and items that a warp has in hand: the one it works on and those on their way.
-constexpr int kQkNormRopeHeads = 2, kQkNormRopeStages = 4;
+/// Heads of an item, and items that a warp has in hand: the one it works on and those on their way. More of them at
+/// once made the gradient slower.
+constexpr int kQkNormRopeHeads = 2, kQkNormRopeStages = 4, kQkNormRopeGradStages = 2;
 /// Most pairs (i, i + half) that rotate.
 constexpr int kMostRotaryPairs = 128;
 
