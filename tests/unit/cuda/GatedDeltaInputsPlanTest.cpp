@@ -78,6 +78,7 @@ void checkDeal(const Model &model, int64_t tokens) {
     ASSERT_GT(count, 0);
     ASSERT_EQ(count % range.heads, 0);
     int64_t parts = count / range.heads;
+    EXPECT_LT(range.firstToken + (parts - 1) * device::kDeltaInputWarps * range.tokens, tokens) << "a block of none";
     EXPECT_EQ((range.tokens + 6) % device::kHeadGroup, 0) << "with three tokens on either side, whole groups";
     bool values = range.firstHead == 2 * model.keyHeads;
     EXPECT_EQ(range.firstHead, values ? 2 * model.keyHeads : 0);
@@ -107,8 +108,8 @@ void checkDeal(const Model &model, int64_t tokens) {
 }
 
 TEST(GatedDeltaInputsGrad, DealsEachTokenOnce) {
-  // 0.8B and 2B, 4B and 9B, 27B; few heads; more than there are blocks at once.
-  for (const Model &model : {Model{16, 16}, {16, 32}, {16, 48}, {1, 1}, {2, 6}, {512, 2048}})
+  // 0.8B and 2B, 4B and 9B, 27B; few heads; values with more lines than keys; more than there are blocks at once.
+  for (const Model &model : {Model{16, 16}, {16, 32}, {16, 48}, {1, 1}, {2, 6}, {3, 9}, {512, 2048}})
     for (int64_t tokens : {1, 25, 26, 27, 103, 104, 105, 231, 232, 1000, 2047, 2048, 4099, 8192, 65536, 262144})
       checkDeal(model, tokens);
 }

@@ -203,9 +203,13 @@ TEST(Updates, JoinWhereNoneSeesWhatAnotherWrites) {
     next.args[scalar].data += 4;
     EXPECT_FALSE(joins()) << scalar;
   }
-  next = Update(4);
-  next.args[6].shape.dtype = DType::F32;
-  EXPECT_FALSE(joins()) << "types";
+  // Another type of the gradient, the weight or a moment.
+  for (size_t i : {0, 5, 6, 7}) {
+    next = Update(4);
+    DType &dtype = next.args[i].shape.dtype;
+    dtype = dtype == DType::F32 ? DType::BF16 : DType::F32;
+    EXPECT_FALSE(joins()) << i;
+  }
   next = Update(4);
   next.args[8] = {denseShape(DType::F32, std::vector<int64_t>{256}), kAddress * 5};
   EXPECT_FALSE(joins()) << "a master";
