@@ -49,12 +49,14 @@ TEST(ExecutionTrace, WithAnotherNumberOfWorksNoneIsKnown) {
 }
 
 TEST(ExecutionTrace, WorksOfAStreamBeginInTurn) {
-  ExecutionTrace trace{{{"a", 1000, 3000, 7}, {"b", 1500, 3500, 7}, {"c", 1600, 2000, 9}, {"d", 4000, 4500, 7}}};
+  ExecutionTrace trace{
+      {{"a", 1000, 3000, 7}, {"b", 1500, 3500, 7}, {"c", 1600, 2000, 9}, {"d", 1700, 3400, 7}, {"e", 4000, 4500, 7}}};
   beginInTurn(trace);
   std::vector<std::pair<int64_t, int64_t>> times;
   for (const TracedWork &work : trace.works)
     times.emplace_back(work.begin, work.end);
-  EXPECT_EQ(times, (std::vector<std::pair<int64_t, int64_t>>{{1000, 3000}, {3000, 3500}, {1600, 2000}, {4000, 4500}}));
+  EXPECT_EQ(times, (std::vector<std::pair<int64_t, int64_t>>{
+                       {1000, 3000}, {3000, 3500}, {1600, 2000}, {3500, 3500}, {4000, 4500}}));
 }
 
 TEST(TraceFile, HasALineForInstructionsAndEachStream) {
