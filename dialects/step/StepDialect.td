@@ -26,7 +26,7 @@ def Step_Dialect : Dialect {
     `read`, `write` or `inout`, and hazards, lifetimes and the edges of a device's graph follow from that alone.
 
     ```mlir
-    step.entry @step_128 step bucket <128, 4, 128, 128> io 8192 transient 65536 {
+    step.entry @step.128 step bucket <128, 4, 128, 128> io 8192 transient 65536 {
       %ids = step.argument ids 1280 : memref<128xi32>
       %docs = step.argument segments 2304 : memref<407xi32>
       %embed_tokens.weight = step.state @embed_tokens.weight : memref<512x64xf32>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Elementary functions on floats without branches or calls, so that a plain loop over them is vectorized; 1 to 2 units
-// in the last place. Loops that add up need `#pragma clang fp reassociate(on)` as the first line of their block to be
+// Elementary functions on floats without branches or calls, so that a plain loop over them is vectorized; a few
+// units in the last place (VectorMathTest). Loops that add up need `#pragma clang fp reassociate(on)` as the first line of their block to be
 // vectorized: sum() and its neighbours have it.
 #ifndef RUNTIME_BACKENDS_CPU_VECTORMATH_H
 #define RUNTIME_BACKENDS_CPU_VECTORMATH_H

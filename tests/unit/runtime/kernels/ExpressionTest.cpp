@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cmath>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <limits>
 
@@ -53,7 +54,7 @@ TEST(Expression, EveryMistakeIsNamed) {
   EXPECT_EQ(complaint(wrong), "expression: value 3: silu: expected one operand, got another, 1");
   wrong = someExpression();
   wrong.steps[0].op = static_cast<ExpressionOp>(kNumExpressionOps);
-  EXPECT_EQ(complaint(wrong), "expression: value 3: unknown operation 9");
+  EXPECT_EQ(complaint(wrong), fmt::format("expression: value 3: unknown operation {}", kNumExpressionOps));
   wrong = someExpression();
   wrong.steps[2].constant = 1e300;
   EXPECT_EQ(complaint(wrong),
