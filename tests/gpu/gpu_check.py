@@ -67,14 +67,6 @@ class Check:
     alone: bool = False  # nothing beside it on the GPU
 
 
-def tests_of(pattern, output):
-    """How many tests cuda-conformance says that it ran; at least one."""
-    (count,) = re.findall(r"\[  PASSED  \] (\d+) tests?", output)
-    if count == "0":
-        raise Failed(f"no test is called {pattern}")
-    return f"{count} of cuda-conformance"
-
-
 class Tree:
     """A built tree and what the checks do with it."""
 
@@ -112,7 +104,11 @@ class Tree:
 
     def conformance(self, pattern):
         """Runs the tests of this pattern; at least one must be there."""
-        return tests_of(pattern, self.run(self.build / "bin" / "cuda-conformance", f"--gtest_filter={pattern}"))
+        output = self.run(self.build / "bin" / "cuda-conformance", f"--gtest_filter={pattern}")
+        (count,) = re.findall(r"\[  PASSED  \] (\d+) tests?", output)
+        if count == "0":
+            raise Failed(f"no test is called {pattern}")
+        return f"{count} of cuda-conformance"
 
     def first_look(self):
         """A device that does not open would fail every check: Failed says why in one line."""
@@ -213,14 +209,6 @@ def sanitizer(tree, tool, program):
     if "\ncheckpoint: " not in output:
         raise Failed(f"the step did not end:\n{output[-4000:]}")
     return program
-
-
-def conformance_under(tree, tool, pattern):
-    """The tests of this pattern under a tool."""
-    found, output = sanitize(tree, tool, tree.build / "bin" / "cuda-conformance", f"--gtest_filter={pattern}")
-    if found:
-        raise Failed("\n".join(found)[:4000])
-    return tests_of(pattern, output)
 
 
 def planted_fault(tree, tool, function):
@@ -363,8 +351,9 @@ def checks(tree):
             (7, "gradient of the convolution's weights", "GatedDeltaInputsOnGpu.ShortDocuments:GatedDeltaInputsOnGpu.AddsToWeightGradients"),
             (9, "head ratios 1 to 4, outputs poisoned", "*HeadRatios*")]:
         found.append(Check(f"failure {row}: {what}", lambda pattern=pattern: tree.conformance(pattern)))
-    found.append(Check("failure 8: 1,024 tokens, 16 heads of 64, under memcheck",
-                       lambda: conformance_under(tree, "memcheck", "*SixteenHeadsOf64*")))
+    found.append(Check("failure 8: 1,024 tokens, 16 heads of 64, under memcheck", lambda: tree.run(
+        "compute-sanitizer", "--tool", "memcheck", "--error-exitcode", 9, tree.build / "bin" / "cuda-conformance",
+        "--gtest_filter=*SixteenHeadsOf64*") and None))
     found.append(Check("failure 23: 248,320 logits", lambda: large_vocabulary(tree), alone=True))
     found.append(Check("failure 24: no compilation", lambda: no_compilation(tree)))
     found.append(Check("failure 25: utilisation", lambda: utilisation(tree), alone=True))

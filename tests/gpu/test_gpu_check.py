@@ -76,17 +76,6 @@ class Sanitizer(unittest.TestCase):
         self.assertRaisesRegex(gpu_check.Failed, "compute-sanitizer cannot be run: No such file",
                                lambda: gpu_check.sanitizer(self.tree, "memcheck", "tiny"))
 
-    def under(self, words, code):
-        self.says(words, code)
-        return gpu_check.conformance_under(self.tree, "memcheck", "*Wide*")
-
-    def test_tests_under_a_tool(self):
-        self.assertEqual(self.under(CLEAN + "[  PASSED  ] 2 tests.\n", 0), "2 of cuda-conformance")
-        self.assertRaisesRegex(gpu_check.Failed, "no test is called .Wide", self.under, CLEAN + "[  PASSED  ] 0 tests.\n", 0)
-        self.assertRaisesRegex(gpu_check.Failed, "Invalid __global__ write", self.under, WRITE, 9)
-        self.assertRaisesRegex(gpu_check.Failed, "Target application", self.under,
-                               "========= Target application returned an error\n" + CLEAN, 9)
-
     def test_a_planted_fault_is_reported_by_name(self):
         self.assertEqual(self.fault("memcheck", WRITE, 9), "writePastTheEnd is reported")
         self.assertEqual(self.fault("racecheck", OURS, 9), "readWithoutBarrier is reported")
