@@ -89,9 +89,9 @@ private:
       error << "; of " << tooLarge_ << " functions that do not fit it needs the most";
     error.attachNote() << "at least " << qrt::printBytes(fixedBytes() + most_.least) << ": state "
                        << qrt::printBytes(layout_.stateBytes) << ", transient " << qrt::printBytes(most_.least)
-                       << ", batch and tables " << qrt::printBytes(ioBytes_) << ", context and libraries "
-                       << qrt::printBytes(overheadBytes(target_)) << "; "
-                       << qrt::lessMemory(leastMemory(), budget_, /*budget=*/false);
+                       << ", batch and tables " << qrt::printBytes(ioBytes_)
+                       << ", context, libraries and room for machine code " << qrt::printBytes(overheadBytes(target_))
+                       << "; " << qrt::lessMemory(leastMemory(), budget_, /*budget=*/false);
     // Where rows of fewer documents would make up for much of what is missing.
     if (most_.documentBytes > (most_.least - transient) / 2 && leastMemory().total() < budget_)
       error.attachNote() << "up to " << qrt::printBytes(most_.documentBytes) << " of transient are for "

@@ -52,7 +52,7 @@ class Budget(support.TestCase):
         program = self.work / "less.qprog"
         self.assert_fails(
             1, rf"(?s)model\.mlir:\d+:\d+: error: --memory: .* too little for @step\.{ROW}, with all computed again that helps"
-            rf".*at least {least:,} bytes .*: state .* transient .* batch and tables .* context and libraries 0 bytes", *self.command,
+            rf".*at least {least:,} bytes .*: state .* transient .* batch and tables .* context, libraries and room for machine code 0 bytes", *self.command,
             "-o", program, "--memory", least - 1)
         self.assertFalse(program.exists())
         # Where all fits, a run that accumulates too, nothing is computed again: the same program but for the choices

@@ -34,7 +34,7 @@
 // Where even the residual stream and what is small are too much it is an error that says what would do.
 // RUN: not qcc-opt %t.fused.mlir --mlir-print-op-on-diagnostic=false --remat="policy=budget memory=30000" 2>&1 | FileCheck %s --check-prefix=ERROR
 // ERROR: error: --memory: 30,000 bytes (0.000 GiB) are {{[0-9,]+}} bytes (0.000 GiB) too little for @step.128x4x96x64, with all computed again that helps; of 2 functions that do not fit it needs the most
-// ERROR: note: at least [[LEAST:[0-9,]+]] bytes (0.000 GiB): state 23,040 bytes (0.000 GiB), transient {{[0-9,]+}} bytes (0.000 GiB), batch and tables 3,840 bytes (0.000 GiB), context and libraries 0 bytes (0.000 GiB); `qcc build` makes it less with --states bf16, or a smaller bucket
+// ERROR: note: at least [[LEAST:[0-9,]+]] bytes (0.000 GiB): state 23,040 bytes (0.000 GiB), transient {{[0-9,]+}} bytes (0.000 GiB), batch and tables 3,840 bytes (0.000 GiB), context, libraries and room for machine code 0 bytes (0.000 GiB); `qcc build` makes it less with --states bf16, or a smaller bucket
 
 // RUN: not qcc-opt %t.fused.mlir --mlir-print-op-on-diagnostic=false --remat="policy=budget" 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: error: the policy budget: expected a budget of more than 0 bytes, got 0
