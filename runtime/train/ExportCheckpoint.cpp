@@ -108,6 +108,12 @@ StatusOr<std::vector<std::string>> companionFiles(const std::string &directory) 
   return names;
 }
 
+bool holdsTokenizer(std::span<const std::string> companions) {
+  return std::any_of(companions.begin(), companions.end(), [](const std::string &name) {
+    return name == "tokenizer.json" || name == "tokenizer.model" || name == "vocab.json";
+  });
+}
+
 Status exportCheckpoint(const Session &session, const std::string &directory, const ExportOptions &options) {
   QRT_ASSIGN_OR_RETURN(AtomicDirectory target, AtomicDirectory::create(directory));
   const std::string &partial = target.partialPath();

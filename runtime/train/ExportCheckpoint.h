@@ -6,6 +6,8 @@
 
 #include "runtime/train/LoadWeights.h"
 
+#include <span>
+
 namespace qrt {
 
 struct ExportOptions {
@@ -26,6 +28,9 @@ Status exportCheckpoint(const Session &session, const std::string &directory, co
 /// The files of `directory` that belong to a model and hold no weights: configuration, tokenizer, template, generation,
 /// licence; sorted.
 StatusOr<std::vector<std::string>> companionFiles(const std::string &directory);
+
+/// Whether one of these files is a tokenizer.
+bool holdsTokenizer(std::span<const std::string> companions);
 
 } // namespace qrt
 

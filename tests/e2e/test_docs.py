@@ -101,7 +101,7 @@ class WhatFits(support.TestCase):
                 support.run(*build, "planned")
                 entries = re.findall(r"step\.entry @(?:step|eval)\.\S+ .* io (\d+) transient (\d+) {", dump.read_text())
                 self.assertEqual(len(entries), 2)
-                everything = (refused("state") + refused("libraries") + max(int(io) for io, _ in entries) +
+                everything = (refused("state") + refused("machine code") + max(int(io) for io, _ in entries) +
                               max(int(transient) for _, transient in entries))
                 # A tenth of a GB is said; the machine code of a model is less than the 16 MiB that are taken for it.
                 for said, planned in ((kept, everything), (least, refused("at least"))):

@@ -100,6 +100,18 @@ class TrainOptions(support.TestCase):
         self.assertNotIn("epochs", config)
         self.assertIn("# warmup = 3  (a tenth of the steps, at most 100)\n", config)
 
+    def test_tokenizer(self):
+        """It goes into the checkpoint; a folder that has none is refused before anything is trained."""
+        folder = self.work / "tokenizer"
+        folder.mkdir()
+        (folder / "config.json").write_text("{}")
+        self.assert_fails(1, "--tokenizer: .*tokenizer: there is no tokenizer.json, tokenizer.model or vocab.json",
+                          *self.train("--steps", 1, "--tokenizer", folder))
+        (folder / "tokenizer.json").write_text("{}")
+        report = support.run(*self.train("--steps", 1, "--tokenizer", folder))
+        self.assertRegex(report, r"(?m)^checkpoint: .*/run/checkpoint$")
+        self.assertTrue((self.work / "run" / "checkpoint" / "tokenizer.json").exists())
+
     def test_report_of_a_run(self):
         """Columns are explained, a long run has some hundred lines, and the end is said in a sentence."""
         report = support.run(*self.train("--steps", 250, "--eval-data", self.data, "--eval-every", 101))
@@ -109,7 +121,7 @@ class TrainOptions(support.TestCase):
         steps = [int(step) for step in re.findall(r"(?m)^step (\d+)/250 ", report)]
         self.assertTrue({1, 101, 202, 250} <= set(steps) and 84 <= len(steps) < 95, steps)
         self.assertEqual(report.count("held-out loss"), 4)
-        self.assertRegex(report, r"(?m)^trained 250 steps in \d+:\d\d: loss \d.\d{4} in the first step, \d.\d{4} in the last, held-out loss \d.\d{4} at the end\ncheckpoint: .*/run/checkpoint$")
+        self.assertRegex(report, r"(?m)^trained 250 steps in \d+:\d\d: loss \d.\d{4} in the first step, \d.\d{4} in the last, held-out loss \d.\d{4} at the end\ncheckpoint: .*/run/checkpoint, without a tokenizer \(--tokenizer DIR\)$")
         self.assertEqual(sum("loss" in line for line in support.metrics(self.work / "run")), 250)
         shutil.rmtree(self.work / "run")
         report = support.run(*self.train("--steps", 25, "--log-every", 10))

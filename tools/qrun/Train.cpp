@@ -81,9 +81,9 @@ Status runTraining(Options options, Specializer *compiler, const std::string &co
   // What only the export needs must not fail after the last step.
   if (!options.tokenizer.empty()) {
     QRT_ASSIGN_OR_RETURN(std::vector<std::string> files, companionFiles(options.tokenizer));
-    if (files.empty())
-      return error(StatusCode::InvalidData, "--tokenizer: {}: none of the files of a tokenizer is there",
-                   options.tokenizer);
+    if (!holdsTokenizer(files))
+      return error(StatusCode::InvalidData,
+                   "--tokenizer: {}: there is no tokenizer.json, tokenizer.model or vocab.json", options.tokenizer);
   }
   // Created early, so that an --out that cannot be written is known before the data are read; removed again by a run
   // that fails before it writes.
@@ -128,7 +128,8 @@ Status runTraining(Options options, Specializer *compiler, const std::string &co
   exports.source = open.source ? &*open.source : nullptr;
   exports.tokenizer = options.tokenizer;
   QRT_RETURN_IF_ERROR(exportCheckpoint(*open.session, checkpoint, exports));
-  say("checkpoint: {}\n", checkpoint);
+  QRT_ASSIGN_OR_RETURN(std::vector<std::string> companions, companionFiles(checkpoint));
+  say("checkpoint: {}{}\n", checkpoint, holdsTokenizer(companions) ? "" : ", without a tokenizer (--tokenizer DIR)");
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
     printWarnings({fmt::format("standard output: not all could be written; the checkpoint is {}", checkpoint)});
     std::clearerr(stdout);
