@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// bench-mixing [THREADS [ROW]]: time and GFLOP/s of the CPU backend's token-mixing kernels. The arithmetic counted is
-// what the documents at hand need by the chunked or causal formulas, not what the kernels do on top (rebuilding, masked
-// halves of tiles).
+// bench-mixing [THREADS [ROW]]: time and GFLOP/s of the CPU backend's token-mixing kernels, on the rows whose names
+// hold the text ROW. The arithmetic counted is what the documents at hand need by the chunked or causal formulas, not
+// what the kernels do on top (rebuilding, masked halves of tiles).
 //
 // Products with a document's first state, which is zero, are counted though the kernels leave them out: rows of short
 // documents may show more than the processor's peak.
@@ -18,6 +18,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace qrt;
@@ -159,19 +160,29 @@ void deltaRule(const Row &row, DType md, int64_t keyHeads, int64_t heads, int64_
 
 int main(int argc, char **argv) {
   int threads = argc > 1 ? std::atoi(argv[1]) : 2;
-  struct {
-    const char *name;
+  struct NamedRow {
+    std::string name;
     Row row;
-  } rows[] = {
+  };
+  const NamedRow rows[] = {
       {"one of 4096", {{4096}}},
       {"4 of 1024", {{1024, 1024, 1024, 1024}}},
       {"uneven, 2048", {{700, 31, 402, 120, 255, 90, 300, 150}}},
       {"32 of 64", {std::vector<int64_t>(32, 64)}},
   };
-  for (auto &[name, row] : rows) {
-    if (argc > 2 && std::string(name).find(argv[2]) == std::string::npos)
+  std::string_view part = argc > 2 ? argv[2] : "";
+  auto chosen = [&](const NamedRow &row) { return row.name.find(part) != std::string::npos; };
+  if (threads < 1 || argc > 3 || std::none_of(std::begin(rows), std::end(rows), chosen)) {
+    std::fprintf(stderr, "usage: bench-mixing [THREADS [ROW]], at least one thread and a part of one of these rows:\n");
+    for (const NamedRow &row : rows)
+      std::fprintf(stderr, "  %s\n", row.name.c_str());
+    return 2;
+  }
+  for (const NamedRow &named : rows) {
+    if (!chosen(named))
       continue;
-    std::printf("%s tokens, %d threads\n", name, threads);
+    const auto &[name, row] = named;
+    std::printf("%s tokens, %d threads\n", name.c_str(), threads);
     for (DType md : {DType::F32, DType::BF16}) {
       attention(row, md, 8, 2, 256, threads);
       attention(row, md, 4, 2, 64, threads);
