@@ -2,6 +2,7 @@
 """What goes wrong says so, with the right exit code, before anything is lost (docs/failures.md 10, 13, 22, 33)."""
 import json
 import os
+import re
 import shutil
 import unittest
 import unittest.mock
@@ -46,9 +47,44 @@ class Errors(support.TestCase):
 
     def test_bucket_that_was_not_built(self):
         program, packed = self.build(CASE, "64"), self.packed([80, 20], 100)
-        self.assert_fails(1, r"packed: the program \S+model\.qprog has no bucket for all of its rows: "
-                             r"build it with --buckets 100x2x100x100\n",
+        self.assert_fails(1, r"packed: the program \S+model\.qprog has no bucket for any of its rows: "
+                             r"build it with --data \S+packed or --buckets 100x2x100x100\n",
                           *self.train(program, packed, "--no-compile"))
+
+    def test_missing_buckets_are_named_so_that_they_do(self):
+        """Data of two buckets, and held-out data of another: what the message says to build runs them all."""
+        vocab, packed, held_out = support.vocabulary(CASE), self.work / "packed", self.packed([80, 20], 100, name="eval")
+        few, many = (support.random_documents(1, [2048], vocab, trained) for trained in (0.1, 0.9))
+        support.write_packed(packed, [few, many, many], 2048, vocab)
+        # It takes the first row: a program of the missing buckets alone would not do.
+        program = self.build(CASE, "2048x1x2048x1024")
+        rebuild = ["qcc", "build", self.work / "model.mlir", "-o", program]
+        evaluate = ["qrun", "eval", "--program", program, "--data", packed, "--weights", support.GOLDEN / CASE,
+                    "--no-compile"]
+        for option in (1, 2):
+            self.build(CASE, "2048x1x2048x1024")
+            with self.assertRaises(support.Failed) as caught:
+                support.run(*evaluate)
+            advice = re.search(r"packed: the program \S+model\.qprog has no bucket for 2 of its 3 rows: build it with "
+                               r"(--data \S+packed) or (--buckets 2048x1x2048x1024,2048x1x2048x2048)\n",
+                               caught.exception.output)
+            self.assertIsNotNone(advice, caught.exception.output)
+            support.run(*rebuild, *advice.group(option).split())
+            self.assertIn("perplexity", support.run(*evaluate))
+        # No folder has the rows of both: their buckets are named.
+        self.build(CASE, "64")
+        train = self.train(program, packed, "--eval-data", held_out, "--no-compile")
+        with self.assertRaises(support.Failed) as caught:
+            support.run(*train)
+        advice = re.search(r"packed: the program \S+ has no bucket for any of its rows: build it with (--buckets \S+)\n",
+                           caught.exception.output)
+        self.assertIsNotNone(advice, caught.exception.output)
+        support.run(*rebuild, *advice.group(1).split())
+        self.assertIn("held-out loss", support.run(*train))
+        # Without --no-compile a bucket that both lack is compiled once.
+        program = self.build(CASE, "64")
+        shutil.rmtree(self.work / "run")
+        self.assertEqual(support.run(*self.train(program, held_out, "--eval-data", held_out)).count("compiled bucket"), 1)
 
     def test_missing_bucket_is_compiled(self):
         program, packed = self.build(CASE, "64"), self.packed([80, 20], 100)

@@ -58,6 +58,22 @@ class Profile(TestCase):
         self.assertIsNone(table["model_flops_utilisation"])
         self.assertNotIn("power", output)
 
+    def test_only_the_first_row_is_built_for(self):
+        """The second row needs a bucket of its own, which nothing runs."""
+        vocab = vocabulary(self.CASE)
+        rows = [random_documents(1, [1600], vocab, trained) for trained in (0.1, 0.9)]
+        self.packed = self.work / "two"
+        write_packed(self.packed, rows, 1600, vocab)
+        first, second = "1600x1x1600x1024", "1600x1x1600x1600"
+        program = self.build(self.CASE, first)
+        for options in ((), ("--no-compile", )):
+            self.assertNotIn("compiled bucket", self.profile(program, *options))
+        self.assertRegex(self.profile(self.work / "model.mlir"), f"(?m)^program .*, buckets {first}$")
+        program = self.build(self.CASE, "64")
+        self.assertEqual(re.findall(r"compiled bucket (\S+)", self.profile(program)), [first])
+        self.assert_fails(1, rf"has no bucket for its first row: build it with --data \S+two or --buckets {first},{second}\n",
+                          "qrun", "profile", "--program", program, "--data", self.packed, "--scratch", "--no-compile")
+
     def test_calibrate(self):
         program = self.build(self.CASE, "128")
         machine = self.work / "machine.json"

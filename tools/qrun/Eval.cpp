@@ -18,7 +18,8 @@ struct Options {
 
 Status eval(const Options &options, Specializer *compiler) {
   QRT_ASSIGN_OR_RETURN(TokenData data, openPacked("--data", options.session.data));
-  QRT_ASSIGN_OR_RETURN(OpenSession open, openSession(options.session, data, nullptr, EntryKind::Eval, compiler));
+  const RowsToRun rows[] = {{data, EntryKind::Eval}};
+  QRT_ASSIGN_OR_RETURN(OpenSession open, openSession(options.session, rows, compiler));
   QRT_ASSIGN_OR_RETURN(EvalResult result, evaluate(*open.session, data, options.eval));
   say("loss {:.6f}  perplexity {:.3f}  {}  {:.1f} s\n", plainNan(result.loss), std::exp(plainNan(result.loss)),
       countOf(result.trainedTokens, "trained token"), result.milliseconds / 1000);

@@ -13,6 +13,7 @@
 #include "tools/qrun/Command.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace qrt {
 
@@ -97,8 +98,19 @@ static Status checkWeights(const std::string &path) {
   return error(StatusCode::InvalidUsage, "--weights: {}{}", expectedPath(path, "a Hugging Face folder"), hint);
 }
 
+/// Buckets for those rows of a manifest that are run: all, or the first. That one has the bucket that it would have
+/// among all.
+static std::vector<BucketShape> bucketsToRun(const Manifest &manifest, const RowsToRun &rows) {
+  std::vector<BucketShape> buckets = chooseBuckets(manifest);
+  if (!rows.onlyFirst)
+    return buckets;
+  StatusOr<size_t> first = findBucket(buckets, rows.data.rowShape(0));
+  assert(first.ok() && "the first row is in the manifest");
+  return {buckets[*first]};
+}
+
 static StatusOr<Program> openProgram(const SessionArguments &arguments, std::optional<int64_t> memory,
-                                     const TokenData &data, Specializer *compiler) {
+                                     const RowsToRun &rows, Specializer *compiler) {
   if (!arguments.program.ends_with(".mlir")) {
     if (!arguments.compile.states.empty() || !arguments.compile.remat.empty() || !arguments.compile.target.empty())
       return error(StatusCode::InvalidUsage,
@@ -111,7 +123,7 @@ static StatusOr<Program> openProgram(const SessionArguments &arguments, std::opt
   CompileOptions choices = arguments.compile;
   choices.memory = memory;
   QRT_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes,
-                       compiler->compile(arguments.program, chooseBuckets(data.manifest()), choices));
+                       compiler->compile(arguments.program, bucketsToRun(rows.data.manifest(), rows), choices));
   return Program::fromBytes(std::move(bytes), arguments.program);
 }
 
@@ -122,33 +134,65 @@ static Status checkVocabulary(const Program &program, const TokenData &data) {
   return Status();
 }
 
-/// Buckets for the rows that no entry of `program` takes.
-static std::vector<BucketShape> missingBuckets(const Program &program, EntryKind kind, const TokenData &data) {
-  Manifest missing = data.manifest();
-  for (ShardManifest &shard : missing.shards)
-    std::erase_if(shard.rows, [&](const BucketShape &row) {
-      return std::any_of(program.entries().begin(), program.entries().end(),
-                         [&](const Entry &entry) { return entry.kind == kind && entry.bucket.holds(row); });
-    });
-  bool any = std::any_of(missing.shards.begin(), missing.shards.end(),
-                         [](const ShardManifest &shard) { return !shard.rows.empty(); });
-  return any ? chooseBuckets(missing) : std::vector<BucketShape>();
+/// Whether one of the programs has a bucket for a row.
+static bool takesRow(std::span<const Program> programs, EntryKind kind, const BucketShape &row) {
+  return std::any_of(programs.begin(), programs.end(), [&](const Program &program) {
+    return std::any_of(program.entries().begin(), program.entries().end(),
+                       [&](const Entry &entry) { return entry.kind == kind && entry.bucket.holds(row); });
+  });
 }
 
-/// Compiles programs for the rows that `programs[0]` does not take, before memory is reserved for all of them.
-static Status compileMissing(std::vector<Program> &programs, EntryKind kind, const TokenData &data,
-                             Specializer *compiler) {
-  for (const BucketShape &bucket : missingBuckets(programs.front(), kind, data)) {
-    std::string name = printBucket(bucket);
+/// Which of the rows that are run none of the programs has a bucket for: the data's manifest without the others.
+static Manifest missingRows(std::span<const Program> programs, const RowsToRun &rows) {
+  Manifest missing = rows.data.manifest();
+  bool none = rows.onlyFirst && takesRow(programs, rows.kind, rows.data.rowShape(0));
+  for (ShardManifest &shard : missing.shards)
+    std::erase_if(shard.rows, [&](const BucketShape &row) { return none || takesRow(programs, rows.kind, row); });
+  return missing;
+}
+
+static int64_t countRows(const Manifest &manifest) {
+  int64_t rows = 0;
+  for (const ShardManifest &shard : manifest.shards)
+    rows += static_cast<int64_t>(shard.rows.size());
+  return rows;
+}
+
+/// Names buckets for everything that is run: those that are missing alone would be a program that lacks the others.
+static Status missingBuckets(const Program &program, std::span<const RowsToRun> all, const RowsToRun &rows,
+                             int64_t missing) {
+  std::vector<std::string> buckets;
+  for (const RowsToRun &each : all)
+    for (const BucketShape &bucket : chooseBuckets(each.data.manifest()))
+      if (std::string name = printBucket(bucket); std::find(buckets.begin(), buckets.end(), name) == buckets.end())
+        buckets.push_back(name);
+  // As an option of a build there is one folder.
+  std::string data = all.size() == 1 ? fmt::format("--data {} or ", rows.data.directory()) : "";
+  std::string which = rows.onlyFirst                ? "its first row"
+                      : missing == rows.data.rows() ? "any of its rows"
+                                                    : fmt::format("{} of its {} rows", missing, rows.data.rows());
+  return error(StatusCode::Unsupported, "{}: the program {} has no bucket for {}: build it with {}--buckets {}",
+               rows.data.directory(), program.source(), which, data, fmt::join(buckets, ","));
+}
+
+/// Compiles programs for the rows that `programs`, one program as yet, does not take, before memory is reserved for all
+/// of them.
+static Status compileMissing(std::vector<Program> &programs, std::span<const RowsToRun> all, Specializer *compiler) {
+  for (const RowsToRun &rows : all) {
+    Manifest missing = missingRows(programs, rows);
+    int64_t count = countRows(missing);
+    if (count == 0)
+      continue;
     if (!compiler)
-      return error(StatusCode::Unsupported,
-                   "{}: the program {} has no bucket for all of its rows: build it with --buckets {}", data.directory(),
-                   programs.front().source(), name);
-    Stopwatch watch;
-    QRT_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, compiler->specialize(programs.front(), bucket));
-    QRT_ASSIGN_OR_RETURN(Program program, Program::fromBytes(std::move(bytes), "the program for bucket " + name));
-    programs.push_back(std::move(program));
-    say("compiled bucket {} in {:.0f} ms: the program did not have it\n", name, watch.milliseconds());
+      return missingBuckets(programs.front(), all, rows, count);
+    for (const BucketShape &bucket : bucketsToRun(missing, rows)) {
+      std::string name = printBucket(bucket);
+      Stopwatch watch;
+      QRT_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, compiler->specialize(programs.front(), bucket));
+      QRT_ASSIGN_OR_RETURN(Program program, Program::fromBytes(std::move(bytes), "the program for bucket " + name));
+      programs.push_back(std::move(program));
+      say("compiled bucket {} in {:.0f} ms: the program did not have it\n", name, watch.milliseconds());
+    }
   }
   return Status();
 }
@@ -187,8 +231,10 @@ static bool hasBf16(const Program &program) {
                      [&](const Entry &entry) { return std::any_of(entry.slices.begin(), entry.slices.end(), isBf16); });
 }
 
-StatusOr<OpenSession> openSession(const SessionArguments &arguments, const TokenData &data, const TokenData *evalData,
-                                  EntryKind kind, Specializer *compiler) {
+StatusOr<OpenSession> openSession(const SessionArguments &arguments, std::span<const RowsToRun> rows,
+                                  Specializer *compiler) {
+  const TokenData &data = rows.front().data;
+  EntryKind kind = rows.front().kind;
   if (kind == EntryKind::Eval && arguments.weights.empty())
     return error(StatusCode::InvalidUsage, "expected --weights HF_DIR: what to evaluate");
   if (arguments.weights.empty() != arguments.scratch)
@@ -201,11 +247,10 @@ StatusOr<OpenSession> openSession(const SessionArguments &arguments, const Token
     QRT_ASSIGN_OR_RETURN(memory, parseMemory(arguments.memory));
   }
   OpenSession open;
-  QRT_ASSIGN_OR_RETURN(Program program, openProgram(arguments, memory, data, compiler));
+  QRT_ASSIGN_OR_RETURN(Program program, openProgram(arguments, memory, rows.front(), compiler));
   open.startUp.part("program");
-  QRT_RETURN_IF_ERROR(checkVocabulary(program, data));
-  if (evalData)
-    QRT_RETURN_IF_ERROR(checkVocabulary(program, *evalData));
+  for (const RowsToRun &each : rows)
+    QRT_RETURN_IF_ERROR(checkVocabulary(program, each.data));
 
   QRT_ASSIGN_OR_RETURN(std::unique_ptr<Device> device, openDevice(program, arguments.device));
   open.startUp.part("device");
@@ -220,9 +265,7 @@ StatusOr<OpenSession> openSession(const SessionArguments &arguments, const Token
   programs.push_back(std::move(program));
   warnOfUnusedTokens(programs.front(), kind, data);
   Specializer *specializer = arguments.noCompile ? nullptr : compiler;
-  QRT_RETURN_IF_ERROR(compileMissing(programs, kind, data, specializer));
-  if (evalData)
-    QRT_RETURN_IF_ERROR(compileMissing(programs, EntryKind::Eval, *evalData, specializer));
+  QRT_RETURN_IF_ERROR(compileMissing(programs, rows, specializer));
   SessionOptions options;
   options.memoryLimit = memory.value_or(0);
   options.accumulate = kind == EntryKind::Accumulate;

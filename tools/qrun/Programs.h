@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace qrt {
@@ -40,11 +41,19 @@ struct OpenSession {
   std::optional<WeightSource> source;
 };
 
-/// Opens the data's program, compiling one from a .mlir file, checks that the data's vocabulary fits it, and loads or
-/// initializes the weights. `evalData` may be null; `kind` is the entry that the rows of `data` run. Prints what was
-/// opened.
-StatusOr<OpenSession> openSession(const SessionArguments &arguments, const TokenData &data, const TokenData *evalData,
-                                  EntryKind kind, Specializer *compiler);
+/// Rows that a session is to run, and the entry that runs them.
+struct RowsToRun {
+  const TokenData &data;
+  EntryKind kind;
+  /// Of the data, the first row alone; there must be one.
+  bool onlyFirst = false;
+};
+
+/// Opens a program for rows of packed data, those of --data first: from a .mlir file it is compiled for them. Checks
+/// that the data's vocabulary fits it, compiles the buckets that it lacks, and loads or initializes the weights. Prints
+/// what was opened.
+StatusOr<OpenSession> openSession(const SessionArguments &arguments, std::span<const RowsToRun> rows,
+                                  Specializer *compiler);
 
 /// Opens the folder of packed data of an option and prints its warnings.
 StatusOr<TokenData> openPacked(const std::string &option, const std::string &directory);

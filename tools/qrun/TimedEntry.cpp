@@ -21,7 +21,10 @@ StatusOr<TimedEntry> timeEntry(const TimedEntryArguments &arguments, Specializer
   TimedEntry timed;
   timed.kind = arguments.entry == "step" ? EntryKind::Step : EntryKind::Eval;
   QRT_ASSIGN_OR_RETURN(TokenData data, openPacked("--data", arguments.session.data));
-  QRT_ASSIGN_OR_RETURN(timed.open, openSession(arguments.session, data, nullptr, timed.kind, compiler));
+  if (data.rows() == 0)
+    return error(StatusCode::InvalidData, "{}: expected a row to run, got none", data.directory());
+  const RowsToRun rows[] = {{data, timed.kind, /*onlyFirst=*/true}};
+  QRT_ASSIGN_OR_RETURN(timed.open, openSession(arguments.session, rows, compiler));
   Session &session = *timed.open.session;
   BucketShape shape = data.rowShape(0);
   QRT_ASSIGN_OR_RETURN(BucketShape bucket, session.bucketFor(timed.kind, shape));

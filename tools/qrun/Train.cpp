@@ -99,7 +99,10 @@ Status runTraining(Options options, Specializer *compiler, const std::string &co
   // Long enough to settle the moments, short enough not to matter.
   train.warmup = options.warmup.value_or(std::min<int64_t>(100, (steps + 9) / 10));
   EntryKind kind = train.microBatches > 1 ? EntryKind::Accumulate : EntryKind::Step;
-  QRT_ASSIGN_OR_RETURN(OpenSession open, openSession(options.session, data, evalPointer, kind, compiler));
+  std::vector<RowsToRun> rows = {{data, kind}};
+  if (evalData)
+    rows.push_back({*evalData, EntryKind::Eval});
+  QRT_ASSIGN_OR_RETURN(OpenSession open, openSession(options.session, rows, compiler));
 
   say("data: {}, {}, {} trained; {} of {}\n", countOf(data.rows(), "row"),
       countOf(data.manifest().tokens, "real token"), groupDigits(data.manifest().trainedTokens), countOf(steps, "step"),
