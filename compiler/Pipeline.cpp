@@ -236,6 +236,19 @@ static LogicalResult checkRecorded(ModuleOp module, Phase reached, const Pipelin
   return success();
 }
 
+/// Weights of another type keep their states in f32 whatever was asked for: where there are no others, nothing of what
+/// was asked for comes about. Once for a choice: the module does not have it recorded yet.
+static void warnOfIdleStates(ModuleOp module, Phase reached, const PipelineOptions &options) {
+  if (options.states != qt::StateFormat::BF16 || reached >= Phase::Grad || module->hasAttr(qt::kStatesAttr))
+    return;
+  auto isBf16 = [](qt::ParameterOp parameter) {
+    return cast<RankedTensorType>(parameter.getType()).getElementType().isBF16();
+  };
+  if (llvm::none_of(module.getOps<qt::ParameterOp>(), isBf16))
+    module.emitWarning()
+        << "--states=bf16 is for bf16 weights, of which the model has none: its optimizer states are f32";
+}
+
 LogicalResult compileTo(ModuleOp module, Phase until, const PipelineOptions &options) {
   Phase reached = phaseOf(module);
   if (failed(checkRecorded(module, reached, options)))
@@ -243,6 +256,7 @@ LogicalResult compileTo(ModuleOp module, Phase until, const PipelineOptions &opt
   if (until < reached)
     return module.emitError() << "the module is in the phase " << qt::stringifyPhase(reached) << " already, after "
                               << qt::stringifyPhase(until);
+  warnOfIdleStates(module, reached, options);
   record<qt::StateFormatAttr>(module, reached, Phase::Grad, qt::kStatesAttr, options.states);
   if (failed(recordPolicy(module, reached, options)))
     return failure();

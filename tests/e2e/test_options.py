@@ -216,6 +216,28 @@ class BuildOptions(support.TestCase):
             support.run("qcc", "build", self.dump(phase), "-o", self.work / "x.qprog", "--buckets", "64", "--states",
                         "f32")
 
+    def test_states_of_weights_that_are_all_f32(self):
+        """The option is for bf16 weights: where there are none, a warning says so once, and states are f32."""
+        warning = (r"model\.mlir:\d+:\d+: warning: --states=bf16 is for bf16 weights, of which the model has none: its "
+                   r"optimizer states are f32\n")
+        program = self.work / "x.qprog"
+        build = ["qcc", "build", self.module, "--buckets", "64", "-o"]
+        support.run("qcc", "import", support.GOLDEN / CASE, "--dtype", "f32", "-o", self.module)
+        for options in ((), ("--explain", )):
+            output = support.run(*build, program, "--states", "bf16", *options)
+            self.assertEqual(len(re.findall(warning, output)), 1, output)
+        plain = support.run(*build, program, "--states", "f32")
+        self.assertNotIn("warning", plain)
+        # The plan of memory, as with f32.
+        self.assertTrue(plain.startswith(f"{program}: program for cpu") and output.endswith(plain), output)
+        vocab, packed = support.vocabulary(CASE), self.work / "packed"
+        support.write_packed(packed, [support.random_documents(1, [40, 24], vocab)], 64, vocab)
+        output = support.run("qrun", "train", "--program", self.module, "--data", packed, "--weights",
+                             support.GOLDEN / CASE, "--out", self.work / "run", "--steps", 1, "--states", "bf16")
+        self.assertEqual(len(re.findall(warning, output)), 1, output)
+        support.run("qcc", "import", support.GOLDEN / CASE, "--dtype", "bf16", "-o", self.module)
+        self.assertNotIn("warning", support.run(*build, program, "--states", "bf16"))
+
     def test_usage(self):
         program = self.work / "x.qprog"
         self.assert_fails(2, "--buckets or --data", "qcc", "build", self.module, "-o", program)
