@@ -180,6 +180,13 @@ class FullOutput(support.TestCase):
                          (1, "qrun: error: standard output: not all could be written\n"))
 
 
+class Version(support.TestCase):
+    def test_version(self):
+        self.assertRegex(support.run("qcc", "--version"), r"^qcc \d+\.\d+\.\d+, LLVM \d+\.\d+\.\d+\n$")
+        for program, compiler in (("qrun", "with"), ("qrun-runtime", "without")):
+            self.assertRegex(support.run(program, "--version"), rf"^qrun \d+\.\d+\.\d+, {compiler} the compiler\n$")
+
+
 class PackOptions(support.TestCase):
     def test_other_folders_are_left_alone(self):
         lines, out = self.work / "lines.jsonl", self.work / "out"

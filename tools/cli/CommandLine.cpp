@@ -157,12 +157,17 @@ std::string describeUsage(const CLI::App &app, const CLI::ParseError &error) {
   return describeValue(error.what());
 }
 
+void addVersion(CLI::App &app, std::string_view with) {
+  app.set_version_flag("--version", fmt::format("{} {}, {}", app.get_name(), QCC_VERSION, with),
+                       "Print the version and exit");
+}
+
 std::optional<int> parseCommandLine(CLI::App &app, int argc, const char *const *argv) {
   try {
     app.parse(argc, argv);
     return std::nullopt;
   } catch (const CLI::ParseError &error) {
-    // --help is one too.
+    // --help and --version are such too.
     if (error.get_exit_code() == 0)
       return app.exit(error);
     return finish(app, Status(StatusCode::InvalidUsage, describeUsage(app, error)));

@@ -9,12 +9,16 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace qrt {
 
+/// Adds --version, which prints the program's name and version, and what is in it: "qcc 0.1.0, LLVM 22.1.0".
+void addVersion(CLI::App &app, std::string_view with);
+
 /// Parses the command line of a program with subcommands; `app` has the program's name. Where that is the end, the exit
-/// code: 0 after --help, 2 after wrong usage, which is said in a line on standard error.
+/// code: 0 after --help and --version, 2 after wrong usage, which is said in a line on standard error.
 std::optional<int> parseCommandLine(CLI::App &app, int argc, const char *const *argv);
 
 /// What is wrong with a command line, in a line: the word that nobody knows and what there is instead, everything that

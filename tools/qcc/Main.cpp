@@ -6,9 +6,12 @@
 #include "tools/qcc/Build.h"
 #include "tools/qcc/Import.h"
 
+#include "llvm/Config/llvm-config.h"
+
 int main(int argc, char **argv) {
   CLI::App app("qcc: compiles the training of a Qwen model into step programs", "qcc");
   app.require_subcommand(1);
+  qrt::addVersion(app, "LLVM " LLVM_VERSION_STRING);
 
   qcc::ImportOptions import;
   CLI::App *importCommand = app.add_subcommand("import", "Write a model as MLIR");

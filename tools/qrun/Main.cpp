@@ -16,6 +16,7 @@ int qrunMain(int argc, char **argv, Specializer *compiler) {
   CLI::App app("qrun: runs compiled training programs", "qrun");
   app.require_subcommand(1);
   app.fallthrough();
+  addVersion(app, compiler ? "with the compiler" : "without the compiler");
   addOptionsFile(app);
   Command command;
   addPackCommand(app, command);

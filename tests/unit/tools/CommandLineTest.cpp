@@ -4,6 +4,7 @@
 #include "tools/cli/Numbers.h"
 
 #include <gtest/gtest.h>
+#include <regex>
 #include <sstream>
 
 namespace qrt {
@@ -121,6 +122,12 @@ TEST(CommandLine, ExitCodes) {
   testing::internal::CaptureStdout();
   EXPECT_EQ(parseCommandLine(app, 2, help), 0);
   EXPECT_NE(testing::internal::GetCapturedStdout().find("sail"), std::string::npos);
+  addVersion(app, "with oars");
+  const char *version[] = {"/bin/sail", "--version"};
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(parseCommandLine(app, 2, version), 0);
+  std::string printed = testing::internal::GetCapturedStdout();
+  EXPECT_TRUE(std::regex_match(printed, std::regex("sail \\d+\\.\\d+\\.\\d+, with oars\n"))) << printed;
 
   EXPECT_EQ(finish(app, Status()), 0);
   testing::internal::CaptureStderr();
