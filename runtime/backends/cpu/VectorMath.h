@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Elementary functions on floats without branches or calls, so that a plain loop over them is vectorized; a few
-// units in the last place (VectorMathTest). Loops that add up need `#pragma clang fp reassociate(on)` as the first line of their block to be
-// vectorized: sum() and its neighbours have it.
+// units in the last place (VectorMathTest). Loops that add up need `#pragma clang fp reassociate(on)` as the first line
+// of their block to be vectorized: sum() and its neighbours have it.
 #ifndef RUNTIME_BACKENDS_CPU_VECTORMATH_H
 #define RUNTIME_BACKENDS_CPU_VECTORMATH_H
 
