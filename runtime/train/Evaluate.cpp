@@ -45,6 +45,8 @@ StatusOr<EvalResult> evaluate(Session &session, const TokenData &data, const Eva
       QRT_RETURN_IF_ERROR(dump.write(joinPath(options.dumpHidden, file)));
     if (losses)
       QRT_RETURN_IF_ERROR(dumpLosses(batch, run.rowLoss, joinPath(options.dumpLosses, file)));
+    if (options.progress)
+      options.progress(index + 1, sum / static_cast<double>(result.trainedTokens));
   }
   if (result.trainedTokens == 0)
     return error(StatusCode::InvalidData, "{}: no token is trained in any row", data.directory());

@@ -5,6 +5,7 @@
 #include "runtime/data/TokenData.h"
 #include "runtime/executor/Session.h"
 
+#include <functional>
 #include <string>
 
 namespace qrt {
@@ -16,6 +17,8 @@ struct EvalOptions {
   /// Where to write the loss of every trained token (row-NNNNN.safetensors, "position" i32 and "loss" f32); empty:
   /// nowhere.
   std::string dumpLosses;
+  /// Called after each row: the rows that are behind it, and the loss so far (NaN while no token was trained).
+  std::function<void(int64_t rows, double loss)> progress;
 };
 
 struct EvalResult {

@@ -2,6 +2,7 @@
 //
 // qrun eval: the loss of a checkpoint on packed data.
 #include "runtime/base/Digits.h"
+#include "runtime/base/Stopwatch.h"
 #include "runtime/train/Evaluate.h"
 #include "tools/qrun/Command.h"
 #include "tools/qrun/Programs.h"
@@ -20,7 +21,18 @@ Status eval(const Options &options, Specializer *compiler) {
   QRT_ASSIGN_OR_RETURN(TokenData data, openPacked("--data", options.session.data));
   const RowsToRun rows[] = {{data, EntryKind::Eval}};
   QRT_ASSIGN_OR_RETURN(OpenSession open, openSession(options.session, rows, compiler));
-  QRT_ASSIGN_OR_RETURN(EvalResult result, evaluate(*open.session, data, options.eval));
+  EvalOptions evalOptions = options.eval;
+  // A line at most every ten seconds, as training has one at least.
+  double nextMilliseconds = 10e3;
+  Stopwatch watch;
+  evalOptions.progress = [&](int64_t done, double loss) {
+    if (double now = watch.milliseconds(); now >= nextMilliseconds) {
+      nextMilliseconds = now + 10e3;
+      say("row {}/{}  loss {:.4f}\n", done, data.rows(), plainNan(loss));
+      std::fflush(stdout);
+    }
+  };
+  QRT_ASSIGN_OR_RETURN(EvalResult result, evaluate(*open.session, data, evalOptions));
   say("loss {:.6f}  perplexity {:.3f}  {}  {:.1f} s\n", plainNan(result.loss), std::exp(plainNan(result.loss)),
       countOf(result.trainedTokens, "trained token"), result.milliseconds / 1000);
   return Status();

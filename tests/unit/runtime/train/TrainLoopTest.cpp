@@ -3,6 +3,7 @@
 
 #include "runtime/base/Json.h"
 #include "runtime/data/TokenDataWriter.h"
+#include "runtime/train/Evaluate.h"
 #include "tests/unit/runtime/support/AheadDevice.h"
 #include "tests/unit/runtime/support/TempDirectory.h"
 #include "tests/unit/runtime/support/TinySession.h"
@@ -85,6 +86,29 @@ Trained trainOn(std::unique_ptr<Device> device, const TinyModel &model, TrainOpt
 }
 
 // While one run is computed the next is filled in and queued: the same steps, in the same order, with the same bits.
+TEST(Evaluate, TellsTheLossOfTheRowsBehindIt) {
+  TempDirectory directory;
+  writeRows(directory / "data", 4);
+  std::vector<Program> programs;
+  programs.push_back(*TinyProgram(TinyModel(), {kSmall, kLarge}).build());
+  StatusOr<std::unique_ptr<Session>> session =
+      Session::create(std::move(programs), cpu::createCpuDevice({.threads = 1}), {});
+  ASSERT_OK(session);
+  ASSERT_OK((*session)->device().zero(Space::State, 0, (*session)->program().stateBytes()));
+  fillState(**session);
+  StatusOr<TokenData> data = TokenData::open(directory / "data", DataKind::Packed);
+  ASSERT_OK(data);
+  std::vector<std::pair<int64_t, double>> told;
+  StatusOr<EvalResult> result =
+      evaluate(**session, *data, {.progress = [&](int64_t rows, double loss) { told.emplace_back(rows, loss); }});
+  ASSERT_OK(result);
+  ASSERT_EQ(told.size(), 4u);
+  for (size_t i = 0; i < told.size(); ++i)
+    EXPECT_EQ(told[i].first, static_cast<int64_t>(i) + 1);
+  EXPECT_NE(told[0].second, result->loss);
+  EXPECT_EQ(told[3].second, result->loss);
+}
+
 TEST(TrainLoop, RunsAheadChangeNothing) {
   for (DType dtype : {DType::F32, DType::BF16})
     for (int64_t microBatches : {1, 2, 4}) {
