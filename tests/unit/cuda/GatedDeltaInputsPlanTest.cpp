@@ -3,17 +3,15 @@
 // How the gradient of the delta rule's inputs deals the tokens of wide heads to blocks: each token of each head to one
 // warp, each block a line of its own.
 #include "runtime/backends/cuda/device/GatedDeltaInputs.h"
-#include "runtime/backends/cuda/plan/KernelPlan.h"
+#include "tests/unit/cuda/PlannedCall.h"
 
 #include <algorithm>
-#include <gtest/gtest.h>
 
 using namespace qrt;
 using namespace qrt::cuda;
+using namespace qrt::cuda::test;
 
 namespace {
-
-constexpr DevicePtr kAddress = DevicePtr{1} << 40;
 
 struct Model {
   int64_t keyHeads, valueHeads;
@@ -26,17 +24,12 @@ KernelPlan planOf(const Model &model, int64_t tokens) {
   int64_t channels = (2 * keys + values) * kWidth;
   std::vector<int64_t> docs{8}, qkv{tokens, channels}, gate{tokens, values}, weight{channels, 1, kTaps}, bias{values};
   std::vector<int64_t> key{tokens, keys, kWidth}, value{tokens, values, kWidth};
-  std::vector<Tensor> args;
-  std::vector<ArgEffect> effects;
-  for (const std::vector<int64_t> &dims :
-       {docs, qkv, gate, gate, weight, bias, bias, key, key, value, gate, gate, qkv, gate, gate, weight, bias, bias}) {
-    args.push_back({denseShape(DType::BF16, dims), kAddress * (args.size() + 2)});
-    effects.push_back(callEffect(kernelInfo(Kernel::GatedDeltaInputsGrad).arg(effects.size()).effect));
-  }
+  const std::optional<std::vector<int64_t>> shapes[] = {docs,  qkv,  gate, gate, weight, bias, bias,   key,  key,
+                                                        value, gate, gate, qkv,  gate,   gate, weight, bias, bias};
   ParamValue params[] = {{.f = 1e-6}};
   KernelPlan plan(kAddress);
   Status status =
-      planKernel({Kernel::GatedDeltaInputsGrad, args, effects, params, {tokens, tokens, 1, tokens}, {}}, plan);
+      planDense(Kernel::GatedDeltaInputsGrad, DType::BF16, shapes, params, {tokens, tokens, 1, tokens}, plan);
   EXPECT_TRUE(status.ok()) << status.message();
   return plan;
 }
@@ -61,9 +54,7 @@ void checkDeal(const Model &model, int64_t tokens) {
   ASSERT_FALSE(plan.works().empty());
   const auto &launch = std::get<DeviceLaunch>(plan.works()[0]);
   ASSERT_EQ(launch.function, "gatedDeltaInputsGradWide");
-  device::GatedDeltaInputsGradParams params;
-  ASSERT_EQ(launch.params.size(), sizeof(params));
-  std::memcpy(&params, launch.params.data(), sizeof(params));
+  auto params = paramsOf<device::GatedDeltaInputsGradParams>(launch);
 
   ASSERT_LE(params.rangeCount, device::kDeltaGradRanges);
   int64_t blocks = 0;

@@ -1,36 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Calls that no device function can take are refused before anything is launched; what a fill becomes as a launch.
-#include "runtime/backends/cuda/plan/KernelPlan.h"
-
 #include "runtime/backends/cuda/device/CopyRows.h"
 #include "runtime/backends/cuda/device/Pointwise.h"
+#include "tests/unit/cuda/PlannedCall.h"
 
 #include <algorithm>
 #include <deque>
-#include <gtest/gtest.h>
 #include <random>
 
 using namespace qrt;
 using namespace qrt::cuda;
+using namespace qrt::cuda::test;
 
 namespace {
-
-constexpr DevicePtr kAddress = DevicePtr{1} << 40;
 
 /// The reason why a call is refused; empty if it is planned.
 std::string refusal(Kernel kernel, const std::vector<std::vector<int64_t>> &shapes, BucketShape bucket = {},
                     DevicePtr workspace = kAddress) {
-  std::vector<Tensor> args;
-  std::vector<ArgEffect> effects;
-  for (const std::vector<int64_t> &dims : shapes) {
-    args.push_back({denseShape(DType::F32, dims), kAddress * (args.size() + 2)});
-    effects.push_back(callEffect(kernelInfo(kernel).arg(effects.size()).effect));
-  }
   ParamValue params[] = {{.f = 1e-6}};
   KernelPlan plan(workspace);
   Status status =
-      planKernel({kernel, args, effects, std::span(params, kernelInfo(kernel).params.size()), bucket, {}}, plan);
+      planDense(kernel, DType::F32, std::vector<std::optional<std::vector<int64_t>>>(shapes.begin(), shapes.end()),
+                std::span(params, kernelInfo(kernel).params.size()), bucket, plan);
   return status.ok() ? "" : status.message();
 }
 
@@ -47,9 +39,7 @@ struct SiluCluster {
 
   /// Of its only launch.
   device::PointwiseParams params() const {
-    device::PointwiseParams params;
-    std::memcpy(&params, std::get<DeviceLaunch>(plan.works().at(0)).params.data(), sizeof(params));
-    return params;
+    return paramsOf<device::PointwiseParams>(std::get<DeviceLaunch>(plan.works().at(0)));
   }
   /// "8": elements of a piece.
   std::string width() const {
@@ -159,9 +149,7 @@ TEST(KernelPlan, AFillIsALaunchOfOneFunction) {
   for (int64_t bytes : {4, 60, 4096, 4100, 1 << 20}) {
     DeviceLaunch fill = kernelFill(kAddress + 4, bytes);
     EXPECT_EQ(fill.function, "zeroRows<unsigned>") << bytes;
-    device::CopyRowsParams params;
-    ASSERT_EQ(fill.params.size(), sizeof(params));
-    std::memcpy(&params, fill.params.data(), sizeof(params));
+    auto params = paramsOf<device::CopyRowsParams>(fill);
     EXPECT_EQ(params.target, kAddress + 4);
     EXPECT_EQ(params.units, bytes / 4);
     EXPECT_EQ(params.targetStrides[3], 1);

@@ -4,42 +4,25 @@
 // of its own.
 #include "runtime/backends/cuda/device/ColumnSums.h"
 #include "runtime/backends/cuda/device/QkNormRope.h"
-#include "runtime/backends/cuda/plan/KernelPlan.h"
-
-#include <gtest/gtest.h>
+#include "tests/unit/cuda/PlannedCall.h"
 
 using namespace qrt;
 using namespace qrt::cuda;
+using namespace qrt::cuda::test;
 
 namespace {
-
-constexpr DevicePtr kAddress = DevicePtr{1} << 40;
 
 /// The gradient in bf16, and the sums that follow.
 KernelPlan planOf(int64_t queryHeads, int64_t keyHeads, int64_t tokens) {
   constexpr int64_t kWidth = 256;
   std::vector<int64_t> q{tokens, queryHeads, kWidth}, k{tokens, keyHeads, kWidth}, weight{kWidth};
-  std::vector<Tensor> args;
-  std::vector<ArgEffect> effects;
-  for (const std::vector<int64_t> &dims : {std::vector<int64_t>{8}, q, k, weight, weight, std::vector<int64_t>{},
-                                           std::vector<int64_t>{}, q, k, q, k, weight, weight}) {
-    effects.push_back(callEffect(kernelInfo(Kernel::QkNormRopeGrad).arg(effects.size()).effect));
-    args.emplace_back();
-    if (!dims.empty())
-      args.back() = {denseShape(DType::BF16, dims), kAddress * (args.size() + 2)};
-  }
+  const std::optional<std::vector<int64_t>> shapes[] = {
+      std::vector<int64_t>{8}, q, k, weight, weight, std::nullopt, std::nullopt, q, k, q, k, weight, weight};
   ParamValue params[] = {{.f = 1e-6}, {.f = 1e7}, {.i = 64}};
   KernelPlan plan(kAddress);
-  Status status = planKernel({Kernel::QkNormRopeGrad, args, effects, params, {tokens, tokens, 1, tokens}, {}}, plan);
+  Status status = planDense(Kernel::QkNormRopeGrad, DType::BF16, shapes, params, {tokens, tokens, 1, tokens}, plan);
   EXPECT_TRUE(status.ok()) << status.message();
   return plan;
-}
-
-template <typename Params> Params paramsOf(const DeviceLaunch &launch) {
-  Params params;
-  EXPECT_EQ(launch.params.size(), sizeof(params));
-  std::memcpy(&params, launch.params.data(), sizeof(params));
-  return params;
 }
 
 /// Returns the blocks.
