@@ -23,11 +23,12 @@ Status eval(const Options &options, Specializer *compiler) {
   QRT_ASSIGN_OR_RETURN(OpenSession open, openSession(options.session, rows, compiler));
   EvalOptions evalOptions = options.eval;
   // A line at most every ten seconds, as training has one at least.
-  double nextMilliseconds = 10e3;
+  constexpr double kSilentMilliseconds = 10e3;
+  double nextMilliseconds = kSilentMilliseconds;
   Stopwatch watch;
   evalOptions.progress = [&](int64_t done, double loss) {
     if (double now = watch.milliseconds(); now >= nextMilliseconds) {
-      nextMilliseconds = now + 10e3;
+      nextMilliseconds = now + kSilentMilliseconds;
       say("row {}/{}  loss {:.4f}\n", done, data.rows(), plainNan(loss));
       std::fflush(stdout);
     }

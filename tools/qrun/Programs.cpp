@@ -144,10 +144,11 @@ static bool takesRow(std::span<const Program> programs, EntryKind kind, const Bu
 
 /// Which of the rows that are run none of the programs has a bucket for: the data's manifest without the others.
 static Manifest missingRows(std::span<const Program> programs, const RowsToRun &rows) {
+  if (rows.onlyFirst && takesRow(programs, rows.kind, rows.data.rowShape(0)))
+    return Manifest();
   Manifest missing = rows.data.manifest();
-  bool none = rows.onlyFirst && takesRow(programs, rows.kind, rows.data.rowShape(0));
   for (ShardManifest &shard : missing.shards)
-    std::erase_if(shard.rows, [&](const BucketShape &row) { return none || takesRow(programs, rows.kind, row); });
+    std::erase_if(shard.rows, [&](const BucketShape &row) { return takesRow(programs, rows.kind, row); });
   return missing;
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/nvrtc/Nvrtc.h"
 
+#include "runtime/base/File.h"
 #include "tests/unit/runtime/support/TempDirectory.h"
 
-#include <fstream>
 #include <gtest/gtest.h>
-#include <iterator>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,18 +31,17 @@ TEST(Nvrtc, MakesTheSameBytesInEveryProcess) {
   ASSERT_GE(child, 0);
   if (child == 0) {
     std::vector<uint8_t> image = compile();
-    std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char *>(image.data()), std::ssize(image));
-    _exit(0);
+    _exit(writeFileAtomically(path, {reinterpret_cast<const char *>(image.data()), image.size()}).ok() ? 0 : 1);
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_EQ(status, 0);
-  std::ifstream file(path, std::ios::binary);
-  std::string theirs{std::istreambuf_iterator<char>(file), {}};
+  StatusOr<std::string> theirs = readFile(path, 1 << 20);
+  ASSERT_TRUE(theirs.ok()) << theirs.status().message();
   std::vector<uint8_t> image = compile();
   std::string ours(reinterpret_cast<const char *>(image.data()), image.size());
   ASSERT_FALSE(ours.empty());
-  EXPECT_TRUE(ours == theirs) << ours.size() << " bytes here, " << theirs.size() << " bytes there";
+  EXPECT_TRUE(ours == *theirs) << ours.size() << " bytes here, " << theirs->size() << " bytes there";
 }
 
 } // namespace
